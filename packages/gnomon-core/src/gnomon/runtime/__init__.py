@@ -1,0 +1,1 @@
+"""Devices, arrays, compilation and execution, on top of jaxlib."""

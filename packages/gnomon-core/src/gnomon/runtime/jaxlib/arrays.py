@@ -1,0 +1,191 @@
+"""Arrays of the runtime: making, copying, reading and re-labelling them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from jaxlib import _jax, xla_client
+
+from gnomon.runtime.jaxlib import _load
+from gnomon.runtime.jaxlib import cells as cells  # device_put reads the x64 cell
+from gnomon.runtime.jaxlib.capabilities import capabilities
+
+Array: Any = _jax.ArrayImpl
+"""The concrete array; not to be subclassed, attributes go onto it by `install`."""
+
+ArrayBase: Any = _jax.Array
+"""The class of all arrays and traced arrays, for `isinstance`."""
+
+Sharding: Any = _jax.Sharding
+SingleDeviceSharding: Any = _jax.SingleDeviceSharding
+NamedSharding: Any = _jax.NamedSharding
+GSPMDSharding: Any = _jax.GSPMDSharding
+HloSharding: Any = xla_client.HloSharding
+OpSharding: Any = xla_client.OpSharding
+HostBufferSemantics: Any = xla_client.HostBufferSemantics
+ArrayCopySemantics: Any = xla_client.ArrayCopySemantics
+Layout: Any = xla_client.PjRtLayout
+
+set_aval_factory = _load.set_aval_factory
+put_in_runtime: Any = _jax.batched_device_put
+
+
+class Aval:
+  """The least abstract value that the runtime accepts; a stand-in for the core's own."""
+
+  __slots__ = ("dtype", "shape", "weak_type")
+
+  def __init__(self, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> None:
+    self.shape = tuple(shape)
+    self.dtype = np.dtype(dtype)
+    self.weak_type = weak_type
+
+
+set_aval_factory(Aval)
+
+
+def set_tracer_class(cls: type) -> None:
+  """Makes `isinstance(x, ArrayBase)` ask `x._is_traced_array()` of this class."""
+  _jax.set_tracer_class(cls)
+
+
+def install(name: str, value: object) -> None:
+  """Sets an attribute, method or property on the class of arrays.
+
+  It is set on the base class too, which is the public class `Array`: there documentation
+  tools and `typing.get_type_hints` find it.
+  """
+  setattr(Array, name, value)
+  if not (name.startswith("_") and not name.startswith("__")) and name not in _NOT_ON_BASE:
+    setattr(ArrayBase, name, value)
+
+
+# The class `Array` itself must keep these: they would change what the class is.
+_NOT_ON_BASE = frozenset({"__del__", "__dict__", "__init__", "__new__", "__class__"})
+
+
+def _install_sharding_attributes() -> None:
+  def replicated(self: Any, num_dimensions: int) -> Any:
+    return _REPLICATED
+
+  SingleDeviceSharding._to_xla_hlo_sharding = replicated
+  SingleDeviceSharding.device_set = property(lambda self: {self._device})
+  for cls in (SingleDeviceSharding, NamedSharding):
+    cls.memory_kind = property(lambda self: self._memory_kind)
+
+
+_REPLICATED = HloSharding.replicate()
+_install_sharding_attributes()
+
+
+def set_named_sharding_rule(rule: Any) -> None:
+  """Supplies `rule(sharding, ndim) -> HloSharding` for shardings over a mesh."""
+  NamedSharding._to_xla_hlo_sharding = rule
+
+
+@lru_cache(maxsize=None)
+def single_sharding(device: Any, memory_kind: str | None = None) -> Any:
+  """The sharding that places an array on one device; one object for each place."""
+  return SingleDeviceSharding(device, memory_kind)
+
+
+def put(
+    aval: Any, sharding: Any, shards: Sequence[Any], devices: Sequence[Any],
+    committed: bool = True, copy: bool = True,
+) -> Any:
+  """An array made of host values or of arrays on single devices.
+
+  Args:
+    aval: has `shape`, `dtype` and `weak_type` of the whole array; trusted.
+    sharding: where the array lives.
+    shards: one value for each device of this process, in the order of `devices`.
+    devices: the devices of this process that hold a shard.
+    committed: whether operations must stay where the array is.
+    copy: if true the array owns its memory. If false, an aligned NumPy array is used in
+      place, and whoever writes to it later changes the array.
+  """
+  if len(shards) != len(devices):
+    raise ValueError(
+        f"put needs one shard for each device, got {len(shards)} shards for"
+        f" {len(devices)} devices")
+  return put_in_runtime(
+      aval, sharding, shards, devices, committed, copy,
+      HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL if copy
+      else HostBufferSemantics.ZERO_COPY,
+      True)
+
+
+if capabilities["handler_skip_checks"]:
+  def make_handler(aval: Any, sharding: Any, committed: bool) -> Any:
+    """What turns an output of an executable into an array with this description."""
+    return _jax.array_result_handler(aval, sharding, committed, _skip_checks=True)
+else:
+  def make_handler(aval: Any, sharding: Any, committed: bool) -> Any:
+    """What turns an output of an executable into an array with this description."""
+    return _jax.array_result_handler(aval, sharding, committed)
+
+
+def rewrap(array: Any, aval: Any) -> Any:
+  """The same buffers as an array with another abstract value; shape and size must agree."""
+  return array._rewrap_with_aval_and_sharding(aval, array._sharding)
+
+
+def from_shards(
+    aval: Any, sharding: Any, shards: Sequence[Any], committed: bool = True,
+) -> Any:
+  """An array over several devices made of arrays on each, in the order of devices."""
+  return Array(aval, sharding, list(shards), committed, _skip_checks=True)
+
+
+def shards_of(array: Any) -> list[Any]:
+  """The parts of an array on this process's devices, as arrays on single devices."""
+  parts: list[Any] = array._arrays
+  return parts
+
+
+def host_view(array: Any) -> np.ndarray[Any, Any]:
+  """The values of an array on one device, read-only, without a copy where possible.
+
+  It waits for the values, and raises the error of the computation if that failed.
+  """
+  view: np.ndarray[Any, Any]
+  view, _ = array._single_device_array_to_np_array_did_copy()
+  return view
+
+
+def copy_to(array: Any, device: Any, sharding: Any, *, copy: bool = False) -> Any:
+  """An array on one device, on another; `copy` asks for new memory even on the same."""
+  (moved,) = _jax.batched_copy_array_to_devices_with_sharding(
+      [array], [sharding._internal_device_list], [sharding],
+      [ArrayCopySemantics.ALWAYS_COPY if copy else ArrayCopySemantics.REUSE_INPUT])
+  return moved
+
+
+def copy_all(arrays: Sequence[Any], shardings: Sequence[Any], *, copy: bool = False) -> list[Any]:
+  """Each array with another sharding over as many devices, shard by shard."""
+  semantics = (
+      ArrayCopySemantics.ALWAYS_COPY if copy else ArrayCopySemantics.REUSE_INPUT)
+  moved: list[Any] = _jax.batched_copy_array_to_devices_with_sharding(
+      list(arrays), [s._internal_device_list for s in shardings], list(shardings),
+      [semantics] * len(arrays))
+  return moved
+
+
+def block(arrays: Sequence[Any]) -> None:
+  """Waits until all the arrays have their values; raises the first failure."""
+  _jax.batched_block_until_ready(list(arrays))
+
+
+def to_dlpack(array: Any, stream: int | None = None) -> Any:
+  """A DLPack capsule of an array on one device, sharing its memory."""
+  return _jax.buffer_to_dlpack_managed_tensor(array, stream=stream)
+
+
+def from_dlpack(
+    capsule: Any, device: Any, stream: int | None = None, copy: bool | None = None,
+) -> Any:
+  """An array of a DLPack capsule; `copy=None` copies only memory that is not aligned."""
+  return _jax.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy)

@@ -1,0 +1,112 @@
+"""Compiling programs, storing and loading them, and looking at the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxlib import _jax, xla_client
+
+from gnomon.runtime.jaxlib.capabilities import capabilities
+
+CompileOptions: Any = xla_client.CompileOptions
+DeviceAssignment: Any = xla_client.DeviceAssignment
+LoadedExecutable: Any = _jax.LoadedExecutable
+
+Callback = Callable[..., tuple[Any, ...]]
+
+
+def release_options() -> dict[str, object]:
+  """Options that this release of jaxlib should be given for every program."""
+  return dict(_RELEASE_OPTIONS.get(str(capabilities["jaxlib_version"]), {}))
+
+
+_RELEASE_OPTIONS: dict[str, dict[str, object]] = {}
+
+
+def compile_options(
+    devices: Sequence[Any], overrides: Mapping[str, object] = {},  # noqa: B006
+    num_partitions: int = 1,
+) -> Any:
+  """Options for a program on these devices.
+
+  Args:
+    devices: one device for each partition of each replica, replicas outermost.
+    overrides: XLA flags by name without dashes, e.g. `{"xla_cpu_enable_fast_math": True}`;
+      or names of attributes of the debug options. An unknown name is an error of the
+      runtime when the program is compiled.
+    num_partitions: over how many devices one program is partitioned.
+  """
+  if num_partitions < 1 or len(devices) % num_partitions:
+    raise ValueError(
+        f"{len(devices)} devices cannot be divided among {num_partitions} partitions;"
+        " give a multiple of num_partitions")
+  replicas = len(devices) // num_partitions
+  options = CompileOptions()
+  build = options.executable_build_options
+  for target in (options, build):
+    target.num_replicas, target.num_partitions = replicas, num_partitions
+  ids = np.array([device.id for device in devices], np.int32)
+  options.device_assignment = DeviceAssignment.create(
+      ids.reshape(replicas, num_partitions))
+  if num_partitions > 1:
+    build.use_spmd_partitioning = True
+    build.use_shardy_partitioner = True
+  options.env_option_overrides = list({**release_options(), **overrides}.items())
+  return options
+
+
+def compile(  # noqa: A001
+    client: Any, module: Any, devices: Any, options: Any,
+    callbacks: Sequence[Callback] = (),
+) -> Any:
+  """Compiles a StableHLO module and loads it; raises `JaxRuntimeError` if it cannot.
+
+  `devices` is a `DeviceList`; `callbacks` are the Python functions that the module calls
+  by index.
+  """
+  return client.compile_and_load(module, devices, options, list(callbacks))
+
+
+def serialize(executable: Any) -> bytes:
+  """An executable as bytes, machine code included; only for the same kind of processor."""
+  blob: bytes = executable.serialize()
+  return blob
+
+
+def load(
+    client: Any, blob: bytes, devices: Any, options: Any = None,
+    callbacks: Sequence[Callback] = (),
+) -> Any:
+  """An executable from `serialize`'s bytes; they must come from a trusted place.
+
+  A program with Python callbacks must be given them again, in the same order.
+  """
+  return client.deserialize_executable(blob, devices, options, list(callbacks))
+
+
+def cost_analysis(executable: Any) -> dict[str, float]:
+  """XLA's estimates for a compiled program: `flops`, `bytes accessed` and more."""
+  return dict(executable.cost_analysis())
+
+
+def memory_analysis(executable: Any) -> Any:
+  """The sizes of arguments, outputs, temporaries and code of a compiled program."""
+  return executable.get_compiled_memory_stats()
+
+
+def optimized_text(executable: Any) -> str:
+  """The optimised HLO of a compiled program."""
+  return "\n\n".join(module.to_string() for module in executable.hlo_modules())
+
+
+def unoptimized_hlo(module_text: str) -> Any:
+  """The HLO that a StableHLO module stands for, before any optimisation."""
+  return _jax.mlir.mlir_module_to_xla_computation(module_text, False, False)
+
+
+def unoptimized_cost_analysis(client: Any, module_text: str) -> dict[str, float]:
+  """XLA's estimates for a StableHLO module before optimisation."""
+  hlo = unoptimized_hlo(module_text).get_hlo_module()
+  return dict(_jax.hlo_module_cost_analysis(client, hlo))
