@@ -1,0 +1,1 @@
+"""What users call: argument checking and documentation in front of the transformations."""

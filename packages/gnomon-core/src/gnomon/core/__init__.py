@@ -1,0 +1,1 @@
+"""Types, primitives, tracing and the IR."""

@@ -1,0 +1,139 @@
+"""Rules derived from properties: linear, elementwise, one derivative an operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core import dtypes
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import batch_rule, jvp_rule, transpose_rule
+from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.zero import Zero
+
+Derivative = Callable[..., Any]
+
+# What derived rules bind themselves; their own rules stand in `structural`.
+add_any_p = Primitive("add_any")
+broadcast_in_dim_p = Primitive("broadcast_in_dim")
+reduce_sum_p = Primitive("reduce_sum")
+transpose_p = Primitive("transpose")
+
+
+def broadcast(x: Any, shape: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+  """`broadcast_in_dim` without checks."""
+  return broadcast_in_dim_p.bind(
+      x, shape=shape, broadcast_dimensions=dims, sharding=None)[0]
+
+
+def expand(x: Any, size: int, axis: int = 0) -> Any:
+  """Repeats `x` along a new axis."""
+  s = typeof(x).shape
+  return broadcast(
+      x, (*s[:axis], size, *s[axis:]), tuple(i + (i >= axis) for i in range(len(s))))
+
+
+def linear(p: Primitive, transpose: Callable[..., Sequence[Any]]) -> None:
+  """A primitive of one operand that is linear: its own derivative, and its transpose."""
+
+  @jvp_rule.define(p)
+  def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    outs = p.bind(*primals, **params)
+    if type(tangents[0]) is Zero:
+      return outs, [Zero(typeof(o).to_tangent_aval()) for o in outs]
+    return outs, p.bind(*tangents, **params)
+
+  transpose_rule.define(p)(transpose)
+
+
+def defjvp(p: Primitive, *rules: Derivative | None) -> None:
+  """The derivative of a primitive with one result, one function an operand.
+
+  `rule(t, ans, *primals, **params)` maps the operand's tangent to its part of the result's;
+  None says that the derivative in that operand is zero.
+  """
+
+  @jvp_rule.define(p)
+  def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    outs = p.bind(*primals, **params)
+    ans = outs[0]
+    out: ShapedArray = typeof(ans)
+    total: Any = None
+    if dtypes.issubdtype(out.dtype, np.inexact):
+      for rule, t in zip(rules, tangents):
+        if rule is not None and type(t) is not Zero:
+          part = rule(t, ans, *primals, **params)
+          if type(part) is Zero:
+            continue
+          if typeof(part).shape != out.shape:
+            part = broadcast(part, out.shape, ())
+          total = part if total is None else add_any_p.bind(total, part)[0]
+    return outs, (Zero(out.to_tangent_aval()) if total is None else total,)
+
+
+def no_derivative(p: Primitive) -> None:
+  """A primitive whose derivative is zero everywhere: comparisons, roundings, integers."""
+
+  @jvp_rule.define(p)
+  def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    outs = p.bind(*primals, **params)
+    return outs, [Zero(typeof(o).to_tangent_aval()) for o in outs]
+
+
+def unbroadcast(ct: Any, aval: Any) -> Any:
+  """The cotangent of an operand that may have been a scalar among arrays."""
+  if type(ct) is Zero:
+    return Zero(aval)
+  shape = typeof(ct).shape
+  if shape == aval.shape:
+    return ct
+  return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))), out_sharding=None)[0]
+
+
+def move(x: Any, source: int, destination: int) -> Any:
+  """Moves one dimension."""
+  if source == destination:
+    return x
+  n = typeof(x).ndim
+  order = [d for d in range(n) if d != source]
+  order.insert(destination, source)
+  return transpose_p.bind(x, permutation=tuple(order))[0]
+
+
+def elementwise_batch(p: Primitive) -> None:
+  """The batching rule of operands of one shape, scalars among them."""
+
+  @batch_rule.define(p)
+  def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
+    if len(args) == 1:
+      outs = p.bind(*args, **params)
+      return outs, [dims[0]] * len(outs)
+    aligned, d = align(axis, args, dims)
+    outs = p.bind(*aligned, **params)
+    return outs, [d] * len(outs)
+
+
+def align(axis: Any, args: Sequence[Any], dims: Sequence[Any]) -> tuple[list[Any], int]:
+  """Brings operands of an elementwise operation to one mapped dimension."""
+  ranks = [typeof(x).ndim - (d is not None) for x, d in zip(args, dims)]
+  rank = max(ranks)
+  mapped = {d for d, r in zip(dims, ranks) if d is not None and (r or not rank)}
+  plain = all((d is not None and r == rank) or (d is None and not r)
+              for d, r in zip(dims, ranks))
+  if plain and len(mapped) == 1:
+    return list(args), mapped.pop()
+  out: list[Any] = []
+  for x, d, r in zip(args, dims, ranks):
+    if d is None:
+      out.append(expand(x, axis.size) if r else x)
+      continue
+    x = move(x, d, 0)
+    if r < rank:  # a scalar that is mapped now stands beside arrays
+      full = next(a for a, q in zip(args, ranks) if q == rank)
+      fd = dims[ranks.index(rank)]
+      inner = [n for i, n in enumerate(typeof(full).shape) if i != fd]
+      x = broadcast(x, (axis.size, *inner), (0,))
+    out.append(x)
+  return out, 0

@@ -1,0 +1,71 @@
+"""Rule tables: what each transformation knows of each primitive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from gnomon.errors import MissingRuleError
+
+if TYPE_CHECKING:
+  from gnomon.core.primitive import Primitive
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Rule(Generic[F]):
+  """One transformation's table: `define` and look-up, nothing else."""
+
+  __slots__ = ("_of", "get", "name")
+
+  def __init__(self, name: str) -> None:
+    self.name = name
+    self._of: dict[Primitive, F] = {}
+    self.get = self._of.get
+
+  def define(self, primitive: Primitive) -> Callable[[F], F]:
+    """A decorator that enters a function as the rule of `primitive`.
+
+    Raises:
+      ValueError: `primitive` already has a rule in this table.
+    """
+    def register(function: F) -> F:
+      if primitive in self._of:
+        raise ValueError(f"{primitive.name!r} already has a rule for {self.name}")
+      self._of[primitive] = function
+      return function
+
+    return register
+
+  def replace(self, primitive: Primitive, function: F) -> None:
+    """Enters or replaces a rule: for extension authors, through their views."""
+    self._of[primitive] = function
+
+  def __getitem__(self, primitive: Primitive) -> F:
+    try:
+      return self._of[primitive]
+    except KeyError:
+      raise MissingRuleError(
+          f"{self.name} of the primitive {primitive.name!r} is not defined; define it "
+          f"with `@{self.name}.define({primitive.name}_p)`") from None
+
+  def __contains__(self, primitive: object) -> bool:
+    return primitive in self._of
+
+  def __iter__(self) -> Iterator[Primitive]:
+    return iter(tuple(self._of))
+
+  def __repr__(self) -> str:
+    return f"<rule table {self.name!r}: {len(self._of)} primitives>"
+
+
+typing_rule: Rule[Callable[..., Any]] = Rule("typing_rule")
+effects_rule: Rule[Callable[..., Any]] = Rule("effects_rule")
+impl_rule: Rule[Callable[..., Any]] = Rule("impl_rule")  # evaluates without compiling
+jvp_rule: Rule[Callable[..., Any]] = Rule("jvp_rule")
+linearize_rule: Rule[Callable[..., Any]] = Rule("linearize_rule")
+transpose_rule: Rule[Callable[..., Any]] = Rule("transpose_rule")
+batch_rule: Rule[Callable[..., Any]] = Rule("batch_rule")
+axis_rule: Rule[Callable[..., Any]] = Rule("axis_rule")  # collectives over a named axis
+dce_rule: Rule[Callable[..., Any]] = Rule("dce_rule")
+lower: Rule[Callable[..., Any]] = Rule("lower")

@@ -1,0 +1,78 @@
+"""Where an equation comes from: the traceback of the user's code, and the stack of names."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any
+
+from gnomon.runtime.jaxlib import mlir
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_excluded: list[str] = [_PACKAGE]
+
+name_stack: ContextVar[tuple[str, ...]] = ContextVar("gnomon.names", default=())
+
+
+class Source:
+  """A traceback and the names in force (`named_scope`, transformations)."""
+
+  __slots__ = ("names", "traceback")
+
+  def __init__(self, traceback: Any, names: tuple[str, ...]) -> None:
+    self.traceback = traceback
+    self.names = names
+
+
+def register_exclusion(path: str) -> None:
+  """Counts the file or folder `path` as the library's own: its frames are not shown."""
+  _excluded.append(path)
+
+
+def is_user_file(filename: str) -> bool:
+  """Whether a file holds code of the user, not of this library."""
+  return not any(filename.startswith(p) for p in _excluded) and not filename.startswith("<frozen")
+
+
+def user_frames(traceback: Any) -> list[Any]:
+  """The frames of a runtime traceback that belong to the user, innermost first."""
+  if traceback is None:
+    return []
+  return [f for f in traceback.frames if is_user_file(f.file_name)]
+
+
+def summary(traceback: Any) -> str:
+  """`file:line (function)` of the innermost user frame, or an empty string."""
+  frames = user_frames(traceback)
+  if not frames:
+    return ""
+  f = frames[0]
+  return f"{f.file_name}:{f.line_num} ({f.function_name})"
+
+
+def source_line(traceback: Any) -> str:
+  """The text of the innermost user line, where its file can be read."""
+  frames = user_frames(traceback)
+  return linecache.getline(frames[0].file_name, frames[0].line_num).strip() if frames else ""
+
+
+def here() -> Any:
+  """The traceback of the caller (under a microsecond)."""
+  return mlir.traceback()
+
+
+def filter_traceback(e: BaseException) -> None:
+  """Removes this library's frames from the traceback of `e`, keeping the user's."""
+  tb, kept = e.__traceback__, []
+  while tb is not None:
+    if is_user_file(tb.tb_frame.f_code.co_filename):
+      kept.append(tb)
+    tb = tb.tb_next
+  if not kept:
+    return
+  chain: TracebackType | None = None
+  for t in reversed(kept):
+    chain = TracebackType(chain, t.tb_frame, t.tb_lasti, t.tb_lineno)
+  e.__traceback__ = chain

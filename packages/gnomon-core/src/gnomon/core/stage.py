@@ -1,0 +1,254 @@
+"""Staging: the trace that records a program as a jaxpr."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core import source
+from gnomon.core.effects import no_effects
+from gnomon.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import effects_rule, typing_rule
+from gnomon.core.trace import Trace, Tracer, leaked, tracing
+from gnomon.core.types import typeof
+from gnomon.runtime.jaxlib import mlir
+
+_traceback = mlir.traceback
+_names = source.name_stack.get
+_typed: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+
+
+def infer(
+    primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) -> tuple[Any, Any]:
+  """The result types and effects of an operation, remembered by its types and params."""
+  key = (primitive, *avals, *params.items())
+  try:
+    return _typed[key]
+  except KeyError:
+    pass
+  outs = typing_rule[primitive](*avals, **params)
+  effects = effects_rule.get(primitive)
+  found = _typed[key] = (
+      tuple(outs), no_effects if effects is None else effects(*avals, **params))
+  return found
+
+
+class StageTracer(Tracer):
+  """A value of a program that is being recorded."""
+
+  __slots__ = ("var",)
+
+  def __init__(self, trace: StageTrace, aval: Any, var: Var) -> None:
+    self.trace, self.aval, self.var = trace, aval, var
+
+  def origin(self) -> str:
+    return self.trace.describe(self)  # type: ignore[no-any-return]
+
+
+_SCALARS = frozenset({bool, int, float, complex})
+
+
+class StageTrace(Trace):
+  """Records equations. What is not a tracer of its own is a constant of the jaxpr."""
+
+  __slots__ = ("consts", "debug_info", "effects", "eqns", "invars")
+
+  def __init__(self, debug_info: DebugInfo | None = None) -> None:
+    self.done = False
+    self.eqns: list[Eqn] = []
+    self.consts: dict[int, tuple[Var, Any]] = {}
+    self.invars: list[Var] = []
+    self.effects: set[Any] = set()
+    self.debug_info = debug_info
+
+  def new(self, aval: Any) -> StageTracer:
+    """A new input."""
+    v = Var(aval)
+    self.invars.append(v)
+    return StageTracer(self, aval, v)
+
+  def atom(self, x: Any) -> Any:
+    """The variable or literal that stands for a value."""
+    t = type(x)
+    if t is StageTracer and x.trace is self:
+      return x.var
+    if t in _SCALARS:
+      return Literal(x, typeof(x))
+    found = self.consts.get(id(x))
+    if found is not None:
+      return found[0]
+    if isinstance(x, Tracer):
+      if x.trace.done:
+        raise leaked(x)
+    elif isinstance(x, (np.generic, np.ndarray)):
+      aval = typeof(x)
+      if x.ndim == 0:
+        return Literal(np.asarray(x, aval.dtype)[()] if x.dtype != aval.dtype else x[()], aval)
+      v = Var(aval)
+      self.consts[id(x)] = (v, x)
+      return v
+    elif hasattr(x, "__jax_array__"):
+      return self.atom(x.__jax_array__())
+    v = Var(typeof(x))
+    self.consts[id(x)] = (v, x)  # the value is kept, so that its id stays its own
+    return v
+
+  def process(
+      self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    atom = self.atom
+    invars = [
+        x.var if type(x) is StageTracer and x.trace is self else atom(x) for x in args]
+    key = (primitive, *[v.aval for v in invars], *params.items())
+    found = _typed.get(key)
+    if found is None:
+      found = infer(primitive, [v.aval for v in invars], params)
+    avals, effects = found
+    if effects:
+      self.effects |= effects
+    outs = [Var(a) for a in avals]
+    names = _names()
+    tb = _traceback()
+    self.eqns.append(Eqn(
+        primitive, invars, outs, params, effects, source.Source(tb, names) if names else tb))
+    if len(outs) == 1:
+      return (StageTracer(self, avals[0], outs[0]),)
+    return tuple([StageTracer(self, v.aval, v) for v in outs])
+
+  def append(self, primitive: Primitive, args: Any, avals: Sequence[Any],
+             params: dict[str, Any], effects: Any = no_effects) -> tuple[Any, ...]:
+    """Records an equation whose result types are given."""
+    outs = [Var(a) for a in avals]
+    self.effects |= effects
+    self.eqns.append(Eqn(
+        primitive, [self.atom(x) for x in args], outs, params, effects, _traceback()))
+    return tuple([StageTracer(self, v.aval, v) for v in outs])
+
+  def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    return call.stage(self, args)  # type: ignore[no-any-return]
+
+  custom_vjp = custom_jvp
+
+  def finish(self, outs: Sequence[Any]) -> tuple[Jaxpr, list[Any]]:
+    """The jaxpr with these results, and the values of its constants."""
+    outvars = [self.atom(o) for o in outs]
+    constvars = [v for v, _ in self.consts.values()]
+    consts = [x for _, x in self.consts.values()]
+    self.done = True
+    jaxpr = Jaxpr(
+        constvars, self.invars, outvars, self.eqns, frozenset(self.effects), self.debug_info)
+    return jaxpr, consts
+
+  def describe(self, x: StageTracer) -> str:
+    """Which function was traced, where, and on what a value depends: for messages."""
+    info = self.debug_info
+    if info is None:
+      return ""
+    text = (
+        f"The error occurred while tracing the function {info.func_name} for "
+        f"{info.traced_for}.")
+    made = {v: e for e in self.eqns for v in e.outvars}
+    names, places = info.names(), {v: i for i, v in enumerate(self.invars)}
+    if x.var in places:
+      i = places[x.var]
+      if i < len(names):
+        text += (
+            " This concrete value was not available in Python because it depends on the "
+            f"value of the argument {names[i]}.")
+      return text
+    depends, lines, stack, seen = [], [], [x.var], set()
+    while stack:
+      v = stack.pop()
+      if v in seen or type(v) is Literal:
+        continue
+      seen.add(v)
+      if v in places and places[v] < len(names):
+        depends.append(places[v])
+      elif v in made:
+        e = made[v]
+        if len(lines) < 2:
+          tb = e.source.traceback if type(e.source) is source.Source else e.source
+          lines.append(f"the operation {e.primitive.name} at {source.summary(tb)}")
+        stack.extend(e.invars)
+    if depends:
+      listed = ", ".join(names[i] for i in sorted(set(depends))[:5])
+      several = "s" if len(set(depends)) > 1 else ""
+      text += (
+          " This concrete value was not available in Python because it depends on the "
+          f"value{several} of the argument{several} {listed}.")
+    if lines:
+      text += f" It was computed by {lines[0]}."
+    return text
+
+
+# ---- Python's collector walks all live equations again and again: hold it back meanwhile.
+
+_gc_lock = threading.Lock()
+_gc_depth = 0
+_gc_normal: tuple[int, int, int] = gc.get_threshold()
+_GC_WHILE_TRACING = 200_000
+
+
+class _CalmCollector:
+  __slots__ = ()
+
+  def __enter__(self) -> None:
+    global _gc_depth, _gc_normal
+    with _gc_lock:
+      if _gc_depth == 0:
+        _gc_normal = gc.get_threshold()
+        if 0 < _gc_normal[0] < _GC_WHILE_TRACING:
+          gc.set_threshold(_GC_WHILE_TRACING, *_gc_normal[1:])
+      _gc_depth += 1
+
+  def __exit__(self, *_: object) -> None:
+    global _gc_depth
+    with _gc_lock:
+      _gc_depth -= 1
+      if _gc_depth == 0:
+        gc.set_threshold(*_gc_normal)
+
+
+calm_collector = _CalmCollector()
+
+
+def trace_to_jaxpr(
+    f: Callable[..., Sequence[Any]], avals: Sequence[Any],
+    debug_info: DebugInfo | None = None) -> tuple[Jaxpr, list[Any]]:
+  """Traces `f`, from flat arguments to a flat list; returns the jaxpr and its constants."""
+  trace = StageTrace(debug_info)
+  with calm_collector:
+    try:
+      with tracing(trace):
+        outs = f(*[trace.new(a) for a in avals])
+        return trace.finish(outs)
+    finally:
+      trace.done = True
+
+
+def trace_to_closed(
+    f: Callable[..., Sequence[Any]], avals: Sequence[Any],
+    debug_info: DebugInfo | None = None) -> ClosedJaxpr:
+  """Like `trace_to_jaxpr`, closed over the constants (which may be no tracers)."""
+  return ClosedJaxpr(*trace_to_jaxpr(f, avals, debug_info))
+
+
+def convert_constvars(jaxpr: Jaxpr) -> Jaxpr:
+  """The same program with its constants as leading inputs."""
+  return Jaxpr(
+      [], jaxpr.constvars + jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects,
+      jaxpr.debug_info)
+
+
+def close(jaxpr: Jaxpr) -> ClosedJaxpr:
+  """A closed jaxpr without constants."""
+  return ClosedJaxpr(jaxpr, ())
+
+
+def has_tracers(values: Sequence[Any]) -> bool:
+  """Whether one of the values is a tracer."""
+  return any(isinstance(x, Tracer) for x in values)

@@ -1,0 +1,544 @@
+"""Primitives that transformations themselves bind; lax re-exports them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core import dtypes
+from gnomon.core.derive import (
+    add_any_p, broadcast_in_dim_p, defjvp, elementwise_batch, expand, linear, move,
+    reduce_sum_p, transpose_p, unbroadcast)
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import (
+    batch_rule, jvp_rule, lower, transpose_rule, typing_rule)
+from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.zero import UndefinedPrimal, Zero
+
+Shape = tuple[int, ...]
+Values = Sequence[Any]
+
+
+# ---- broadcast_in_dim
+
+
+def broadcast_in_dim(
+    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int], *,
+    out_sharding: Any = None) -> Any:
+  """Broadcasts `operand` to `shape`; its dimension i becomes `broadcast_dimensions[i]`.
+
+  >>> import gnomon.lax as lax
+  >>> lax.broadcast_in_dim(1.0, (2,), ()).shape
+  (2,)
+
+  Raises:
+    ValueError: the dimensions do not increase, or sizes differ and are not 1.
+  """
+  shape, dims = tuple(shape), tuple(broadcast_dimensions)
+  aval = typeof(operand)
+  if aval.shape == shape and dims == tuple(range(len(shape))) and not _is_raw(operand):
+    return operand
+  return broadcast_in_dim_p.bind(
+      operand, shape=shape, broadcast_dimensions=dims, sharding=out_sharding)[0]
+
+
+def _is_raw(x: Any) -> bool:
+  """Whether a value is not yet an array of ours: identity functions must convert it."""
+  return isinstance(x, (bool, int, float, complex, np.ndarray, np.generic))
+
+
+
+@typing_rule.define(broadcast_in_dim_p)
+def _(x: ShapedArray, *, shape: Shape, broadcast_dimensions: Shape,
+      sharding: Any) -> tuple[ShapedArray]:
+  dims = broadcast_dimensions
+  if len(dims) != x.ndim:
+    raise ValueError(
+        f"broadcast_in_dim needs one entry of broadcast_dimensions a dimension of the "
+        f"operand: got {dims} for the operand shape {x.shape}")
+  if any(a >= b for a, b in zip(dims, dims[1:])):
+    raise ValueError(
+        f"broadcast_in_dim needs strictly increasing broadcast_dimensions, got {dims}")
+  if dims and not (0 <= dims[0] and dims[-1] < len(shape)):
+    raise ValueError(
+        f"broadcast_in_dim needs broadcast_dimensions within the result's {len(shape)} "
+        f"dimensions, got {dims}")
+  if any(n not in (1, shape[d]) for n, d in zip(x.shape, dims)):
+    raise ValueError(
+        f"broadcast_in_dim cannot broadcast the operand shape {x.shape} to {shape} along "
+        f"the dimensions {dims}: sizes must be equal or 1")
+  if any(n < 0 for n in shape):
+    raise ValueError(f"broadcast_in_dim needs a shape without negative sizes, got {shape}")
+  return (ShapedArray(shape, x.dtype, x.weak_type),)
+
+
+@lower.define(broadcast_in_dim_p)
+def _(ctx: Any, x: Any, *, shape: Shape, broadcast_dimensions: Shape,
+      sharding: Any) -> Values:
+  out = ctx.avals_out[0]
+  tail = ctx.b.key_dims(out)
+  dims = (*broadcast_dimensions, *range(len(shape), len(shape) + tail))
+  return [ctx.b.broadcast_in_dim(x, out, dims)]
+
+
+def _transpose_broadcast(
+    cts: Values, args: Values, *, shape: Shape, broadcast_dimensions: Shape,
+    sharding: Any) -> list[Any]:
+  x = args[0].aval
+  kept = [d for d, n in zip(broadcast_dimensions, x.shape) if n == shape[d]]
+  summed = reduce_sum(cts[0], tuple(d for d in range(len(shape)) if d not in kept))
+  return [reshape(summed, x.shape)]
+
+
+linear(broadcast_in_dim_p, _transpose_broadcast)
+
+
+@batch_rule.define(broadcast_in_dim_p)
+def _(axis: Any, args: Values, dims: Values, *, shape: Shape, broadcast_dimensions: Shape,
+      sharding: Any) -> tuple[Values, Values]:
+  x = move(args[0], dims[0], 0)
+  out = broadcast_in_dim_p.bind(
+      x, shape=(axis.size, *shape),
+      broadcast_dimensions=(0, *(d + 1 for d in broadcast_dimensions)), sharding=sharding)
+  return out, (0,)
+
+
+def broadcast_to(x: Any, shape: Shape) -> Any:
+  """Broadcasts by NumPy's rule: trailing dimensions align."""
+  n = typeof(x).ndim
+  return broadcast_in_dim(x, shape, tuple(range(len(shape) - n, len(shape))))
+
+
+def full(shape: Shape, value: Any, dtype: Any) -> Any:
+  """An array of `shape` filled with the scalar `value`."""
+  scalar = np.asarray(value, dtype)
+  if not shape:
+    return convert_element_type_p.bind(scalar, new_dtype=scalar.dtype, weak_type=False, sharding=None)[0]
+  return broadcast_in_dim_p.bind(
+      scalar, shape=tuple(shape), broadcast_dimensions=(), sharding=None)[0]
+
+
+def zeros_like_aval(aval: Any) -> Any:
+  """The zero of a type."""
+  if aval.dtype == dtypes.float0:
+    return np.zeros(aval.shape, dtypes.float0)
+  if not aval.shape:
+    return np.zeros((), aval.dtype)
+  return full(aval.shape, 0, aval.dtype)
+
+
+def instantiate(t: Any) -> Any:
+  """A tangent or cotangent as an array."""
+  return zeros_like_aval(t.aval) if type(t) is Zero else t
+
+
+# ---- reshape
+
+
+def reshape(
+    operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None, *,
+    out_sharding: Any = None) -> Any:
+  """Gives `operand` the shape `new_sizes`, its elements in row-major order.
+
+  `dimensions` is an order in which to read the operand's dimensions.
+
+  >>> import gnomon.lax as lax
+  >>> lax.reshape(lax.iota('int32', 6), (2, 3)).shape
+  (2, 3)
+
+  Raises:
+    TypeError: the sizes have another product than the operand's.
+  """
+  new_sizes = tuple(new_sizes)
+  x = typeof(operand)
+  if dimensions is not None and tuple(dimensions) != tuple(range(x.ndim)):
+    return reshape(transpose(operand, tuple(dimensions)), new_sizes)
+  if x.shape == new_sizes and not _is_raw(operand):
+    return operand
+  return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=None, sharding=out_sharding)[0]
+
+
+reshape_p = Primitive("reshape")
+
+
+@typing_rule.define(reshape_p)
+def _(x: ShapedArray, *, new_sizes: Shape, dimensions: Any, sharding: Any) -> tuple[ShapedArray]:
+  out = ShapedArray(new_sizes, x.dtype, x.weak_type)
+  if any(n < 0 for n in new_sizes):
+    raise TypeError(f"reshape needs sizes that are not negative, got {new_sizes}")
+  if out.size != x.size:
+    raise TypeError(
+        f"reshape cannot turn the shape {x.shape} ({x.size} elements) into {new_sizes} "
+        f"({out.size} elements)")
+  return (out,)
+
+
+@lower.define(reshape_p)
+def _(ctx: Any, x: Any, *, new_sizes: Shape, dimensions: Any, sharding: Any) -> Values:
+  return [ctx.b.reshape(x, ctx.avals_out[0])]
+
+
+linear(reshape_p, lambda cts, args, **_: [reshape(cts[0], args[0].aval.shape)])
+
+
+@batch_rule.define(reshape_p)
+def _(axis: Any, args: Values, dims: Values, *, new_sizes: Shape, dimensions: Any,
+      sharding: Any) -> tuple[Values, Values]:
+  x = move(args[0], dims[0], 0)
+  return [reshape(x, (axis.size, *new_sizes))], (0,)
+
+
+# ---- squeeze
+
+
+def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
+  """Removes `dimensions`, each of size 1 (negative ones count from the end).
+
+  >>> import gnomon.lax as lax
+  >>> lax.squeeze(lax.full((1, 3), 0.0), [0]).shape
+  (3,)
+
+  Raises:
+    ValueError: a dimension is out of range, repeated, or not of size 1.
+  """
+  x = typeof(array)
+  dims = []
+  for d in dimensions:
+    if not -x.ndim <= d < x.ndim:
+      raise ValueError(f"squeeze: the dimension {d} is out of range for the shape {x.shape}")
+    dims.append(d % x.ndim)
+  if len(set(dims)) != len(dims):
+    raise ValueError(f"squeeze: repeated dimensions in {tuple(dimensions)}")
+  if not dims and not _is_raw(array):
+    return array
+  return squeeze_p.bind(array, dimensions=tuple(sorted(dims)))[0]
+
+
+squeeze_p = Primitive("squeeze")
+
+
+@typing_rule.define(squeeze_p)
+def _(x: ShapedArray, *, dimensions: Shape) -> tuple[ShapedArray]:
+  if any(x.shape[d] != 1 for d in dimensions):
+    raise ValueError(
+        f"squeeze: cannot remove the dimensions {dimensions} of the shape {x.shape}: their "
+        "sizes must be 1")
+  shape = tuple(n for d, n in enumerate(x.shape) if d not in dimensions)
+  return (ShapedArray(shape, x.dtype, x.weak_type),)
+
+
+@lower.define(squeeze_p)
+def _(ctx: Any, x: Any, *, dimensions: Shape) -> Values:
+  return [ctx.b.reshape(x, ctx.avals_out[0])]
+
+
+linear(squeeze_p, lambda cts, args, **_: [reshape(cts[0], args[0].aval.shape)])
+
+
+@batch_rule.define(squeeze_p)
+def _(axis: Any, args: Values, dims: Values, *, dimensions: Shape) -> tuple[Values, Values]:
+  x = move(args[0], dims[0], 0)
+  return squeeze_p.bind(x, dimensions=tuple(d + 1 for d in dimensions)), (0,)
+
+
+# ---- transpose
+
+
+def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+  """Permutes dimensions: dimension i of the result is `permutation[i]` of the operand.
+
+  >>> import gnomon.lax as lax
+  >>> lax.transpose(lax.full((2, 3), 0.0), (1, 0)).shape
+  (3, 2)
+
+  Raises:
+    TypeError: `permutation` is no permutation of the operand's dimensions.
+  """
+  permutation = tuple(int(d) for d in permutation)
+  if permutation == tuple(range(typeof(operand).ndim)) and not _is_raw(operand):
+    return operand
+  return transpose_p.bind(operand, permutation=permutation)[0]
+
+
+
+@typing_rule.define(transpose_p)
+def _(x: ShapedArray, *, permutation: Shape) -> tuple[ShapedArray]:
+  if sorted(permutation) != list(range(x.ndim)):
+    raise TypeError(
+        f"transpose needs a permutation of the {x.ndim} dimensions of the operand, got "
+        f"{permutation}")
+  return (ShapedArray(tuple(x.shape[d] for d in permutation), x.dtype, x.weak_type),)
+
+
+@lower.define(transpose_p)
+def _(ctx: Any, x: Any, *, permutation: Shape) -> Values:
+  out = ctx.avals_out[0]
+  tail = range(len(permutation), len(permutation) + ctx.b.key_dims(out))
+  return [ctx.b.transpose(x, out, (*permutation, *tail))]
+
+
+def inverse(permutation: Shape) -> Shape:
+  """The permutation that undoes another."""
+  out = [0] * len(permutation)
+  for i, d in enumerate(permutation):
+    out[d] = i
+  return tuple(out)
+
+
+linear(transpose_p, lambda cts, args, permutation: [transpose(cts[0], inverse(permutation))])
+
+
+@batch_rule.define(transpose_p)
+def _(axis: Any, args: Values, dims: Values, *, permutation: Shape) -> tuple[Values, Values]:
+  d = dims[0]
+  perm = (d, *(p + (p >= d) for p in permutation))
+  return transpose_p.bind(args[0], permutation=perm), (0,)
+
+
+# ---- convert_element_type
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+  """Converts elements to `new_dtype` (canonicalised), as C's casts do.
+
+  >>> import gnomon.lax as lax
+  >>> lax.convert_element_type(1.7, 'int32').dtype
+  dtype('int32')
+  """
+  weak = new_dtype in (bool, int, float, complex) and new_dtype is not bool
+  return convert(operand, dtypes.canonicalize_dtype(new_dtype, allow_extended_dtype=True), weak)
+
+
+def convert(operand: Any, dtype: Any, weak_type: bool = False) -> Any:
+  """Converts to a canonical dtype object, weak or not; nothing if it has it already."""
+  x = typeof(operand)
+  if x.dtype == dtype and x.weak_type is weak_type and not _is_raw(operand):
+    return operand
+  if dtypes.issubdtype(x.dtype, np.complexfloating) and not dtypes.issubdtype(
+      dtype, np.complexfloating) and dtype != np.bool_:
+    operand = _real(operand)
+  return convert_element_type_p.bind(
+      operand, new_dtype=dtype, weak_type=weak_type, sharding=None)[0]
+
+
+def _real(x: Any) -> Any:
+  return real_p.bind(x)[0]
+
+
+real_p = Primitive("real")  # its rules stand in lax: only this conversion needs it here
+convert_element_type_p = Primitive("convert_element_type")
+
+
+@typing_rule.define(convert_element_type_p)
+def _(x: ShapedArray, *, new_dtype: Any, weak_type: bool, sharding: Any) -> tuple[ShapedArray]:
+  if isinstance(x.dtype, dtypes.ExtendedDType) or isinstance(new_dtype, dtypes.ExtendedDType):
+    if x.dtype != new_dtype:
+      raise TypeError(f"cannot convert elements of type {x.dtype} to {new_dtype}")
+  return (ShapedArray(x.shape, new_dtype, weak_type),)
+
+
+@lower.define(convert_element_type_p)
+def _(ctx: Any, x: Any, **_: Any) -> Values:
+  return [ctx.b.convert(x, ctx.avals_in[0], ctx.avals_out[0])]
+
+
+@jvp_rule.define(convert_element_type_p)
+def _(primals: Values, tangents: Values, *, new_dtype: Any, weak_type: bool,
+      sharding: Any) -> tuple[Values, Values]:
+  outs = convert_element_type_p.bind(
+      primals[0], new_dtype=new_dtype, weak_type=weak_type, sharding=sharding)
+  out = typeof(outs[0]).to_tangent_aval()
+  if type(tangents[0]) is Zero or out.dtype == dtypes.float0:
+    return outs, (Zero(out),)
+  return outs, (convert(tangents[0], new_dtype, weak_type),)
+
+
+@transpose_rule.define(convert_element_type_p)
+def _(cts: Values, args: Values, *, new_dtype: Any, weak_type: bool, sharding: Any) -> list[Any]:
+  x = args[0].aval
+  return [convert(cts[0], x.dtype, x.weak_type)]
+
+
+elementwise_batch(convert_element_type_p)
+
+
+# ---- select_n
+
+
+def select_n(which: Any, *cases: Any) -> Any:
+  """Chooses elements among `cases`: by a bool (False: the first) or an int32 index.
+
+  `which` has the shape of the cases, or is a scalar.
+
+  >>> import gnomon.lax as lax
+  >>> float(lax.select_n(True, 1.0, 2.0))
+  2.0
+
+  Raises:
+    TypeError: shapes or dtypes of the cases differ, or `which` is neither bool nor int32.
+  """
+  if not cases:
+    raise ValueError("select_n needs at least one case")
+  return select_n_p.bind(which, *cases)[0]
+
+
+select_n_p = Primitive("select_n")
+
+
+@typing_rule.define(select_n_p)
+def _(which: ShapedArray, *cases: ShapedArray) -> tuple[ShapedArray]:
+  first = cases[0]
+  for i, c in enumerate(cases[1:], 1):
+    if c.shape != first.shape or c.dtype != first.dtype:
+      raise TypeError(
+          f"select_n needs cases of one shape and dtype: case 0 is {first}, case {i} is {c}")
+  if which.dtype != np.bool_ and which.dtype != np.int32:
+    raise TypeError(f"select_n needs a bool or int32 `which`, got {which}")
+  if which.dtype == np.bool_ and len(cases) > 2:
+    raise TypeError(f"select_n with a bool `which` has two cases at most, got {len(cases)}")
+  if which.shape and which.shape != first.shape:
+    raise TypeError(
+        f"select_n needs `which` to be a scalar or of the cases' shape {first.shape}, got "
+        f"{which.shape}")
+  return (ShapedArray(first.shape, first.dtype, all(c.weak_type for c in cases)),)
+
+
+@lower.define(select_n_p)
+def _(ctx: Any, which: Any, *cases: Any) -> Values:
+  return [ctx.b.select_n(which, cases, ctx.avals_in[0], ctx.avals_out[0])]
+
+
+@jvp_rule.define(select_n_p)
+def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
+  outs = select_n_p.bind(*primals)
+  ts = tangents[1:]
+  if all(type(t) is Zero for t in ts):
+    return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
+  return outs, select_n_p.bind(primals[0], *map(instantiate, ts))
+
+
+@transpose_rule.define(select_n_p)
+def _(cts: Values, args: Values) -> list[Any]:
+  which, ct = args[0], cts[0]
+  zero = zeros_like_aval(typeof(ct))
+  zero = broadcast_to(zero, typeof(ct).shape)
+  n = len(args) - 1
+  return [None, *(
+      select_n(which, *(ct if i == j else zero for j in range(n)))
+      if type(args[1 + i]) is UndefinedPrimal else None for i in range(n))]
+
+
+@batch_rule.define(select_n_p)
+def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
+  which, *cases = args
+  wd, *cds = dims
+  if all(d is None for d in cds) and typeof(which).ndim == 1 and typeof(cases[0]).ndim == 0:
+    return select_n_p.bind(which, *(expand(c, axis.size) for c in cases)), (0,)
+  cases = [expand(c, axis.size) if d is None else move(c, d, 0) for c, d in zip(cases, cds)]
+  shape = typeof(cases[0]).shape
+  if wd is not None:
+    which = move(which, wd, 0)
+    if typeof(which).ndim < len(shape):
+      which = broadcast_in_dim(which, shape, (0,))
+  elif typeof(which).ndim:
+    which = expand(which, axis.size)
+  return select_n_p.bind(which, *cases), (0,)
+
+
+# ---- reduce_sum
+
+
+def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+  """Sums over `axes`, which are removed (none of them negative)."""
+  axes = tuple(axes)
+  if not axes and not _is_raw(operand):
+    return operand
+  return reduce_sum_p.bind(operand, axes=axes, out_sharding=None)[0]
+
+
+
+@typing_rule.define(reduce_sum_p)
+def _(x: ShapedArray, *, axes: Shape, out_sharding: Any = None) -> tuple[ShapedArray]:
+  if any(not 0 <= a < x.ndim for a in axes) or len(set(axes)) != len(axes):
+    raise ValueError(
+        f"reduce_sum: the axes {axes} must be distinct and within the {x.ndim} dimensions "
+        "of the operand")
+  if not dtypes.issubdtype(x.dtype, np.number):
+    raise TypeError(f"reduce_sum needs a numeric operand, got {x}")
+  shape = tuple(n for d, n in enumerate(x.shape) if d not in axes)
+  return (ShapedArray(shape, x.dtype, x.weak_type),)
+
+
+@lower.define(reduce_sum_p)
+def _(ctx: Any, x: Any, *, axes: Shape, out_sharding: Any = None) -> Values:
+  return [ctx.b.reduce(x, ctx.avals_in[0], ctx.avals_out[0], axes, "stablehlo.add", 0)]
+
+
+def _transpose_sum(
+    cts: Values, args: Values, *, axes: Shape, out_sharding: Any = None) -> list[Any]:
+  shape = args[0].aval.shape
+  kept = tuple(d for d in range(len(shape)) if d not in axes)
+  return [broadcast_in_dim(cts[0], shape, kept)]
+
+
+linear(reduce_sum_p, _transpose_sum)
+
+
+@batch_rule.define(reduce_sum_p)
+def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
+      out_sharding: Any = None) -> tuple[Values, Values]:
+  d = dims[0]
+  axes = tuple(a + (a >= d) for a in axes)
+  out = reduce_sum_p.bind(args[0], axes=axes, out_sharding=out_sharding)
+  return out, (d - sum(a < d for a in axes),)
+
+
+# ---- add_any, copy
+
+
+@typing_rule.define(add_any_p)
+def _(x: ShapedArray, y: ShapedArray) -> tuple[ShapedArray]:
+  if x.shape != y.shape or x.dtype != y.dtype:
+    raise TypeError(f"add_any needs operands of one type, got {x} and {y}")
+  return (x if x.weak_type is y.weak_type else x.strip_weak_type(),)
+
+
+@lower.define(add_any_p)
+def _(ctx: Any, x: Any, y: Any) -> Values:
+  if ctx.avals_out[0].dtype == np.bool_:
+    return [ctx.b.op1("stablehlo.or", ctx.b.tensor(ctx.avals_out[0]), (x, y))]
+  return [ctx.b.op1("stablehlo.add", ctx.b.tensor(ctx.avals_out[0]), (x, y))]
+
+
+def add_tangents(x: Any, y: Any) -> Any:
+  """The sum of two tangents or cotangents."""
+  if type(x) is Zero:
+    return y
+  if type(y) is Zero:
+    return x
+  return add_any_p.bind(x, y)[0]
+
+
+defjvp(add_any_p, lambda t, ans, x, y: t, lambda t, ans, x, y: t)
+
+
+@transpose_rule.define(add_any_p)
+def _(cts: Values, args: Values) -> list[Any]:
+  return [unbroadcast(cts[0], x.aval) if type(x) is UndefinedPrimal else None for x in args]
+
+
+elementwise_batch(add_any_p)
+
+
+def copy(x: Any) -> Any:
+  """A copy of an array in a buffer of its own."""
+  return copy_p.bind(x)[0]
+
+
+copy_p = Primitive("copy")
+typing_rule.define(copy_p)(lambda x: (x,))
+lower.define(copy_p)(lambda ctx, x: [x])
+linear(copy_p, lambda cts, args: [cts[0]])
+elementwise_batch(copy_p)

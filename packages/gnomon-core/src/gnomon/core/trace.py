@@ -1,0 +1,216 @@
+"""The current trace, and tracers: values of which a trace knows more than their type."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any
+
+from gnomon import errors
+from gnomon.runtime.jaxlib import cells
+
+if TYPE_CHECKING:
+  from gnomon.core.primitive import Primitive
+
+_set_in_trace = cells.in_trace.set_local
+
+
+class Trace:
+  """What happens to an operation: it is computed, recorded, or transformed first."""
+
+  __slots__ = ("__weakref__", "done", "name")
+
+  def __init__(self) -> None:
+    self.done = False
+
+  def process(
+      self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    raise NotImplementedError(type(self).__name__)
+
+  def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    raise NotImplementedError(type(self).__name__)
+
+  def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    raise NotImplementedError(type(self).__name__)
+
+
+class EvalTrace(Trace):
+  """The bottom: computes. `runtime.execute` supplies how."""
+
+  __slots__ = ("__dict__",)
+
+  def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    return tuple(call.fun(*args))
+
+  custom_vjp = custom_jvp
+
+
+EVAL = EvalTrace()
+current: ContextVar[Any] = ContextVar("gnomon.trace", default=EVAL)
+get_current = current.get
+set_current = current.set
+reset_current = current.reset
+
+
+class tracing:
+  """Makes a trace the current one; a class with slots, since this happens at every op."""
+
+  __slots__ = ("switched", "token", "trace")
+
+  def __init__(self, trace: Any) -> None:
+    self.trace = trace
+
+  def __enter__(self) -> Any:
+    trace = self.trace
+    token = self.token = set_current(trace)
+    old = token.old_value
+    was_eval = old is EVAL or old is Token.MISSING
+    # The C++ cache of `jit` must know whether it may answer.
+    if was_eval is not (trace is EVAL):
+      self.switched = True
+      _set_in_trace(was_eval)
+    else:
+      self.switched = False
+    return trace
+
+  def __exit__(self, *_: object) -> None:
+    if self.switched:
+      _set_in_trace(self.trace is EVAL)
+    reset_current(self.token)
+
+
+class Tracer:
+  """A value inside a transformation. Its type is known, often nothing else.
+
+  Operators and methods come from the NumPy slice through `core.array_hook`.
+  """
+
+  __slots__ = ("__weakref__", "aval", "trace")
+
+  aval: Any
+  trace: Any
+
+  def _is_traced_array(self) -> bool:
+    return True
+
+  def concrete(self) -> Any:
+    """The value, where this trace knows it; otherwise None."""
+    return None
+
+  def origin(self) -> str:
+    """Which function was being traced, where, and what this value depends on."""
+    return ""
+
+  def _origin_message(self) -> str:
+    return self.origin()
+
+  # ---- what the type knows
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self.aval.shape  # type: ignore[no-any-return]
+
+  @property
+  def dtype(self) -> Any:
+    return self.aval.dtype
+
+  @property
+  def ndim(self) -> int:
+    return len(self.aval.shape)
+
+  @property
+  def size(self) -> int:
+    return self.aval.size  # type: ignore[no-any-return]
+
+  @property
+  def weak_type(self) -> bool:
+    return self.aval.weak_type  # type: ignore[no-any-return]
+
+  @property
+  def sharding(self) -> Any:
+    return self.aval.sharding
+
+  @property
+  def committed(self) -> bool:
+    return False
+
+  def __len__(self) -> int:
+    shape = self.aval.shape
+    if not shape:
+      raise TypeError("len() of a 0-d array: it has no axes")
+    return shape[0]  # type: ignore[no-any-return]
+
+  def block_until_ready(self) -> Tracer:
+    """The tracer itself: there is nothing to wait for."""
+    return self
+
+  # ---- what only a value can answer
+
+  def _value(self, error: Any, what: str) -> Any:
+    value = self.concrete()
+    if value is None:
+      raise error(self, what) if what else error(self)
+    return value
+
+  def __bool__(self) -> bool:
+    _check_scalar(self, "the truth value")
+    return bool(self._value(errors.TracerBoolConversionError, ""))
+
+  def __int__(self) -> int:
+    return int(self._value(errors.ConcretizationTypeError, "int() was called on it"))
+
+  def __float__(self) -> float:
+    return float(self._value(errors.ConcretizationTypeError, "float() was called on it"))
+
+  def __complex__(self) -> complex:
+    return complex(
+        self._value(errors.ConcretizationTypeError, "complex() was called on it"))
+
+  def __index__(self) -> int:
+    return self._value(errors.TracerIntegerConversionError, "").__index__()  # type: ignore[no-any-return]
+
+  def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    return self._value(errors.TracerArrayConversionError, "").__array__(*args, **kwargs)
+
+  def item(self, *args: Any) -> Any:
+    """The value as a Python scalar, where it is known."""
+    return self._value(
+        errors.ConcretizationTypeError, "item() was called on it").item(*args)
+
+  def tolist(self) -> Any:
+    """The value as nested lists, where it is known."""
+    return self._value(
+        errors.ConcretizationTypeError, "tolist() was called on it").tolist()
+
+  def __hash__(self) -> int:
+    raise TypeError(
+        f"unhashable type: {type(self).__name__}; a traced array has no hash, since its "
+        "value is not known. Use id(x), or its shape and dtype")
+
+  def __format__(self, spec: str) -> str:
+    value = self.concrete()
+    return format(value if value is not None and spec else repr(self), "" if value is None else spec)
+
+  def __repr__(self) -> str:
+    return f"{type(self).__name__}<{self.aval}>"
+
+  def __copy__(self) -> Tracer:
+    return self
+
+  def __deepcopy__(self, memo: object) -> Tracer:
+    return self
+
+
+def _check_scalar(x: Tracer, what: str) -> None:
+  if x.aval.shape and x.aval.size != 1:
+    raise ValueError(
+        f"{what} of an array with {x.aval.size} elements is ambiguous (its shape is "
+        f"{x.aval.shape}): use x.any() or x.all()")
+
+
+def leaked(x: Tracer) -> errors.UnexpectedTracerError:
+  """The error for a tracer that outlived its trace."""
+  return errors.UnexpectedTracerError(
+      "Encountered an unexpected tracer: an intermediate value of type "
+      f"{x.aval} outlived the transformation that it belongs to. {x.origin()} "
+      "Most often a function under a transformation stores a value in a global, an "
+      "attribute, or a list that lives on; return it from the function instead.")

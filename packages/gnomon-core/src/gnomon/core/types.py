@@ -1,0 +1,230 @@
+"""Abstract values: the types of arrays, interned, so that equal means identical."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gnomon.core import dtypes
+from gnomon.runtime.jaxlib import arrays, cells
+
+_x64 = cells.x64
+
+
+class AbstractValue:
+  """The type of a value that transformations handle."""
+
+  __slots__ = ()
+
+  def to_tangent_aval(self) -> AbstractValue:
+    raise TypeError(f"values of type {self} have no tangents")
+
+
+class ShapedArray(AbstractValue):
+  """The type of an array: its shape, its dtype, and whether the dtype is weak.
+
+  Interned: two equal types are one object, so that `==` and `hash` cost nothing.
+  `sharding`, `vma` (the mesh axes over which a value varies) and `memory_space` are part
+  of the type and None or empty without a mesh.
+  """
+
+  __slots__ = (
+      "__weakref__", "dtype", "memory_space", "ndim", "shape", "sharding", "size",
+      "vma", "weak_type")
+
+  shape: tuple[int, ...]
+  dtype: Any
+  weak_type: bool
+  ndim: int
+  size: int
+
+  def __new__(
+      cls, shape: Any, dtype: Any, weak_type: bool = False, *, sharding: Any = None,
+      vma: frozenset[str] = frozenset(), memory_space: Any = None) -> ShapedArray:
+    key = (
+        (shape, dtype, weak_type) if sharding is None and not vma and memory_space is None
+        else (shape, dtype, weak_type, sharding, vma, memory_space))
+    try:
+      return _interned[key]
+    except KeyError:
+      pass
+    except TypeError:  # an unhashable shape, such as a list
+      pass
+    shape = tuple(int(d) for d in shape)
+    if not isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
+      dtype = np.dtype(dtype)
+    full = (shape, dtype, bool(weak_type), sharding, vma, memory_space)
+    found = _by_parts.get(full)
+    if found is None:
+      found = super().__new__(cls)
+      found.shape, found.dtype, found.weak_type = full[:3]
+      found.sharding, found.vma, found.memory_space = full[3:]
+      found.ndim, found.size = len(shape), math.prod(shape)
+      _by_parts[full] = found
+    try:
+      _interned[key] = found
+    except TypeError:
+      pass
+    return found
+
+  def __init__(self, *_: Any, **__: Any) -> None:
+    pass
+
+  def __reduce__(self) -> Any:
+    return (ShapedArray, (self.shape, self.dtype, self.weak_type))
+
+  def __repr__(self) -> str:
+    weak = ", weak_type=True" if self.weak_type else ""
+    name = self.dtype.name if hasattr(self.dtype, "name") else str(self.dtype)
+    return f"ShapedArray({name}[{','.join(map(str, self.shape))}]{weak})"
+
+  def __str__(self) -> str:
+    return self.str_short()
+
+  def str_short(self, short_dtypes: bool = False, *_: Any, **__: Any) -> str:
+    """`float32[2,3]`, or `f32[2,3]` with short dtypes."""
+    name = dtypes.short_dtype_name(self.dtype) if short_dtypes else self.dtype.name
+    return f"{name}[{','.join(map(str, self.shape))}]"
+
+  def update(self, **changes: Any) -> ShapedArray:
+    """The type with some of its parts changed."""
+    parts = {
+        "shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type,
+        "sharding": self.sharding, "vma": self.vma, "memory_space": self.memory_space,
+        **changes}
+    return ShapedArray(parts.pop("shape"), parts.pop("dtype"), parts.pop("weak_type"), **parts)
+
+  def strip_weak_type(self) -> ShapedArray:
+    """The type with its dtype not weak."""
+    return self.update(weak_type=False) if self.weak_type else self
+
+  def to_tangent_aval(self) -> ShapedArray:
+    """The type of tangents: float0 for integers, bools and keys."""
+    found = _tangents.get(self)
+    if found is None:
+      inexact = dtypes.issubdtype(self.dtype, np.inexact)
+      found = _tangents[self] = (
+          self if inexact else ShapedArray(self.shape, dtypes.float0))
+    return found
+
+  to_cotangent_aval = to_tangent_aval
+
+  def __len__(self) -> int:
+    if not self.shape:
+      raise TypeError("len() of a 0-d array type")
+    return self.shape[0]
+
+
+_interned: dict[Any, ShapedArray] = {}
+_by_parts: dict[Any, ShapedArray] = {}
+_tangents: dict[ShapedArray, ShapedArray] = {}
+
+
+class AbstractToken(AbstractValue):
+  """The type of ordering tokens."""
+
+  __slots__ = ()
+
+  def __repr__(self) -> str:
+    return "Token"
+
+  def str_short(self, *_: Any, **__: Any) -> str:
+    return "Tok"
+
+  def to_tangent_aval(self) -> AbstractToken:
+    return self
+
+
+abstract_token = AbstractToken()
+
+
+def _python_scalar(kind: type) -> Callable[[Any], ShapedArray]:
+  wide, narrow = {
+      bool: ("bool", "bool"), int: ("int64", "int32"), float: ("float64", "float32"),
+      complex: ("complex128", "complex64")}[kind]
+  avals = (
+      ShapedArray((), np.dtype(narrow), kind is not bool),
+      ShapedArray((), np.dtype(wide), kind is not bool))
+  if kind is not int:
+    return lambda x: avals[_x64.value]
+  limits = tuple((np.iinfo(a.dtype).min, np.iinfo(a.dtype).max) for a in avals)
+
+  def of_int(x: int) -> ShapedArray:
+    low, high = limits[_x64.value]
+    if not low <= x <= high:
+      raise OverflowError(
+          f"the Python int {x} is out of the range of {avals[_x64.value].dtype}: give it "
+          "a wider dtype explicitly (64 bits need gnomon.config.update('jax_enable_x64', True))")
+    return avals[_x64.value]
+
+  return of_int
+
+
+def _of_numpy(x: Any) -> ShapedArray:
+  return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
+
+
+def _of_aval(x: Any) -> Any:
+  return x.aval
+
+
+# How the type of a value is found, by its Python type. Slices may add to it.
+typeof_handlers: dict[type, Callable[[Any], Any]] = {
+    bool: _python_scalar(bool), int: _python_scalar(int), float: _python_scalar(float),
+    complex: _python_scalar(complex), arrays.Array: _of_aval, np.ndarray: _of_numpy}
+
+
+def typeof(x: Any) -> Any:
+  """The type (`ShapedArray`) of an array, a tracer, a NumPy array or a Python number.
+
+  Raises:
+    TypeError: `x` is none of these.
+  """
+  handler = typeof_handlers.get(type(x))
+  if handler is not None:
+    return handler(x)
+  return _typeof_slow(x)
+
+
+def _typeof_slow(x: Any) -> Any:
+  from_aval = getattr(x, "aval", None)
+  if isinstance(from_aval, AbstractValue):
+    typeof_handlers[type(x)] = _of_aval
+    return from_aval
+  for base in type(x).__mro__[1:]:
+    if base in typeof_handlers:
+      typeof_handlers[type(x)] = typeof_handlers[base]
+      return typeof_handlers[base](x)
+  if isinstance(x, np.generic):
+    dtypes.check_valid_dtype(x.dtype)
+    typeof_handlers[type(x)] = _of_numpy
+    return _of_numpy(x)
+  if isinstance(x, AbstractValue):
+    return x
+  if hasattr(x, "__jax_array__"):
+    return typeof(x.__jax_array__())
+  raise TypeError(
+      f"{x!r} of type {type(x)} is not a valid array type: expected an array, a NumPy "
+      "array or a number")
+
+
+def is_array_like(x: Any) -> bool:
+  """Whether `typeof` accepts `x`."""
+  try:
+    typeof(x)
+  except TypeError:
+    return False
+  return True
+
+
+def physical_aval(aval: ShapedArray) -> ShapedArray:
+  """The type of the array that represents values of type `aval` in compiled programs."""
+  dtype = aval.dtype
+  if isinstance(dtype, dtypes.ExtendedDType):
+    return ShapedArray((*aval.shape, *dtype.physical_shape), dtype.physical_dtype)
+  if dtype is dtypes.float0 or dtype == dtypes.float0:
+    return ShapedArray(aval.shape, np.dtype(bool))
+  return aval

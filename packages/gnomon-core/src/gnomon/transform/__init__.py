@@ -1,0 +1,1 @@
+"""Transformations of programs: derivatives, vectorisation, and what they build on."""

@@ -1,0 +1,77 @@
+"""`jit_p`: a primitive that holds a jaxpr. Each transformation transforms it once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import (
+    batch_rule, effects_rule, jvp_rule, linearize_rule, lower, transpose_rule, typing_rule)
+from gnomon.core.zero import UndefinedPrimal
+from gnomon.core.stage import close
+from gnomon.transform.jvp import jvp_jaxpr, moves_of, moving, place
+from gnomon.transform.linearize import linearize_jaxpr
+from gnomon.transform.transpose import transpose_jaxpr
+from gnomon.transform.vmap import batch_jaxpr
+
+jit_p = Primitive("jit", call=True)
+
+typing_rule.define(jit_p)(lambda *_, jaxpr, **__: tuple(jaxpr.out_avals))
+effects_rule.define(jit_p)(lambda *_, jaxpr, **__: jaxpr.effects)
+
+
+@lower.define(jit_p)
+def _(ctx: Any, *values: Any, jaxpr: ClosedJaxpr, name: str, inline: bool, **_: Any) -> Any:
+  return ctx.inline(jaxpr, values) if inline else ctx.call(name, jaxpr, values)
+
+
+def _params(params: dict[str, Any], jaxpr: ClosedJaxpr, n_in: int) -> dict[str, Any]:
+  """The params of a call of a transformed jaxpr."""
+  return {**params, "jaxpr": jaxpr, "donated_invars": (False,) * n_in}
+
+
+@jvp_rule.define(jit_p)
+def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
+  transformed, moved = jvp_jaxpr(jaxpr, moves_of(tangents))
+  args = [*primals, *moving(tangents)]
+  outs = jit_p.bind(*args, **_params(params, transformed, len(args)))
+  n = len(jaxpr.out_avals)
+  return outs[:n], place(outs[n:], moved, jaxpr.out_avals)
+
+
+@linearize_rule.define(jit_p)
+def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
+  primal, n_res, linear, moved = linearize_jaxpr(jaxpr, moves_of(tangents))
+  n = len(jaxpr.out_avals)
+  outs = jit_p.bind(*primals, **_params(params, primal, len(primals)))
+  if not any(moved):
+    return outs[:n], place((), moved, jaxpr.out_avals)
+  args = [*outs[n:], *moving(tangents)]
+  touts = jit_p.bind(*args, **_params(params, closed_once(linear), len(args)))
+  return outs[:n], place(touts, moved, jaxpr.out_avals)
+
+
+def closed_once(jaxpr: Any) -> ClosedJaxpr:
+  """The closed form of a jaxpr without constants: one object, so that memos are shared."""
+  found = jaxpr.memo.get("closed")
+  if found is None:
+    found = jaxpr.memo["closed"] = close(jaxpr)
+  return found  # type: ignore[no-any-return]
+
+
+@transpose_rule.define(jit_p)
+def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
+  known = tuple([type(x) is not UndefinedPrimal for x in args])
+  transposed, moved = transpose_jaxpr(jaxpr, known, moves_of(cts))
+  operands = [x for x, k in zip(args, known) if k] + moving(cts)
+  outs = jit_p.bind(*operands, **_params(params, transposed, len(operands)))
+  linear = iter(place(outs, moved, [x.aval for x, k in zip(args, known) if not k]))
+  return [None if k else next(linear) for k in known]
+
+
+@batch_rule.define(jit_p)
+def _(axis: Any, args: Any, dims: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
+  batched, places = batch_jaxpr(jaxpr, axis, tuple(dims))
+  return jit_p.bind(*args, **_params(params, batched, len(args))), places

@@ -1,0 +1,174 @@
+"""Forward mode: a trace that carries a tangent beside each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr, memoised
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import jvp_rule
+from gnomon.core.stage import trace_to_closed
+from gnomon.core.structural import instantiate
+from gnomon.core.trace import Trace, Tracer, get_current, leaked, tracing
+from gnomon.core.types import typeof
+from gnomon.core.zero import Zero
+
+__all__ = ["JVPTrace", "JVPTracer", "jvp_flat", "jvp_jaxpr", "jvp_rule"]
+
+
+class JVPTracer(Tracer):
+  """A value with its tangent (an array, or `Zero`)."""
+
+  __slots__ = ("primal", "tangent")
+
+  def __init__(self, trace: JVPTrace, primal: Any, tangent: Any) -> None:
+    self.trace, self.primal, self.tangent = trace, primal, tangent
+    self.aval = typeof(primal)
+
+  def concrete(self) -> Any:
+    x = self.primal
+    return x.concrete() if isinstance(x, Tracer) else x
+
+  def origin(self) -> str:
+    x = self.primal
+    return x.origin() if isinstance(x, Tracer) else ""
+
+
+class JVPTrace(Trace):
+  """Applies jvp rules; they run under `rules`, the trace that sees primals and tangents."""
+
+  __slots__ = ("parent", "rules")
+
+  def __init__(self, parent: Any, rules: Any = None) -> None:
+    self.done = False
+    self.parent, self.rules = parent, rules or parent
+
+  def split(self, args: Any) -> tuple[list[Any], list[Any], bool]:
+    """The primals and tangents of the operands, and whether a tangent is not zero."""
+    primals, tangents, moves = [], [], False
+    for x in args:
+      if isinstance(x, JVPTracer) and x.trace is self:
+        primals.append(x.primal)
+        t = x.tangent
+        tangents.append(t)
+        if type(t) is not Zero:
+          moves = True
+      else:
+        if isinstance(x, Tracer) and x.trace.done:
+          raise leaked(x)
+        primals.append(x)
+        tangents.append(None)
+    if moves:
+      for i, t in enumerate(tangents):
+        if t is None:
+          tangents[i] = Zero(typeof(primals[i]).to_tangent_aval())
+    return primals, tangents, moves
+
+  def process(
+      self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    primals, tangents, moves = self.split(args)
+    if not moves:
+      return self.parent.process(primitive, primals, params)  # type: ignore[no-any-return]
+    with tracing(self.rules):
+      outs, touts = self.differentiate(primitive, primals, tangents, params)
+    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
+
+  def differentiate(
+      self, primitive: Primitive, primals: list[Any], tangents: list[Any],
+      params: dict[str, Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    return jvp_rule[primitive](primals, tangents, **params)  # type: ignore[no-any-return]
+
+  def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    primals, tangents, moves = self.split(args)
+    if not moves:
+      with tracing(self.parent):
+        return self.parent.custom_jvp(call, primals)  # type: ignore[no-any-return]
+    with tracing(self.rules):
+      outs, touts = call.jvp(primals, tangents)
+    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
+
+  def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    primals, tangents, moves = self.split(args)
+    if not moves:
+      with tracing(self.parent):
+        return self.parent.custom_vjp(call, primals)  # type: ignore[no-any-return]
+    with tracing(self.rules):
+      outs, touts = call.linearize(primals, tangents, recording=self.recording)
+    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
+
+  @property
+  def recording(self) -> bool:
+    """Whether tangents are recorded for transposition."""
+    return False
+
+
+def jvp_flat(
+    f: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any],
+) -> tuple[list[Any], list[Any]]:
+  """Values and tangents (which may be `Zero`) of a function of flat lists."""
+  trace = JVPTrace(get_current())
+  try:
+    with tracing(trace):
+      outs = f(*[JVPTracer(trace, x, t) for x, t in zip(primals, tangents)])
+    return finish(trace, outs)
+  finally:
+    trace.done = True
+
+
+def finish(trace: JVPTrace, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+  """Takes results apart when a trace ends."""
+  xs, ts, _ = trace.split(outs)
+  return xs, [
+      Zero(typeof(x).to_tangent_aval()) if t is None else t for x, t in zip(xs, ts)]
+
+
+Moves = tuple[bool, ...]  # which tangents or cotangents are not zero
+
+
+def moves_of(ts: Sequence[Any]) -> Moves:
+  """Which of the (co)tangents are not symbolic zeros."""
+  return tuple([type(t) is not Zero for t in ts])
+
+
+def moving(ts: Sequence[Any]) -> list[Any]:
+  """The (co)tangents that are not symbolic zeros."""
+  return [t for t in ts if type(t) is not Zero]
+
+
+def place(values: Sequence[Any], moves: Moves, avals: Sequence[Any]) -> list[Any]:
+  """Puts values where they move, and zeros elsewhere."""
+  it = iter(values)
+  return [next(it) if m else Zero(a.to_tangent_aval()) for m, a in zip(moves, avals)]
+
+
+def jvp_jaxpr(
+    jaxpr: ClosedJaxpr, moves: Moves, instantiate_out: bool | Moves = False,
+) -> tuple[ClosedJaxpr, Moves]:
+  """The forward derivative of a jaxpr, remembered with it.
+
+  Inputs: the primals, then the tangents that move; results: the values, then the tangents
+  that move (those of `instantiate_out` made to). Returns it and which results move.
+  """
+  def make() -> tuple[ClosedJaxpr, Moves]:
+    n, moved = len(moves), []
+    force = (
+        instantiate_out if isinstance(instantiate_out, tuple)
+        else (instantiate_out,) * len(jaxpr.out_avals))
+
+    def both(*xs: Any) -> list[Any]:
+      avals = jaxpr.in_avals
+      outs, ts = jvp_flat(
+          lambda *ys: eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *ys), xs[:n],
+          place(xs[n:], moves, avals))
+      ts = [instantiate(t) if f else t for t, f in zip(ts, force)]
+      moved[:] = moves_of(ts)
+      return outs + moving(ts)
+
+    avals = jaxpr.in_avals
+    closed = trace_to_closed(
+        both, [*avals, *(a.to_tangent_aval() for a, m in zip(avals, moves) if m)],
+        jaxpr.jaxpr.debug_info)
+    return closed, tuple(moved)
+
+  return memoised(jaxpr, ("jvp", moves, instantiate_out), make)  # type: ignore[no-any-return]

@@ -1,0 +1,102 @@
+"""Transposition: one walk backwards over a linear jaxpr, with symbolic zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, memoised
+from gnomon.core.rule import transpose_rule
+from gnomon.core.stage import trace_to_closed
+from gnomon.core.structural import add_tangents
+from gnomon.core.trace import get_current
+from gnomon.core.zero import UndefinedPrimal, Zero
+from gnomon.transform.jvp import Moves, moves_of, moving, place
+
+__all__ = ["backward", "transpose_jaxpr", "transpose_rule"]
+
+
+def backward(
+    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any],
+) -> list[Any]:
+  """The cotangents of the linear arguments for those of the results.
+
+  `args` holds values, and `UndefinedPrimal` for what the program is linear in. What depends
+  on known values alone is computed on the way.
+  """
+  known: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
+  for v, x in zip(jaxpr.invars, args):
+    if type(x) is not UndefinedPrimal:
+      known[v] = x
+  linear = _evaluate_known(jaxpr.eqns, known)
+  cts: dict[Any, Any] = {}
+
+  def add(v: Any, ct: Any) -> None:
+    if ct is None or type(ct) is Zero or type(v) is Literal or v in known:
+      return
+    cts[v] = add_tangents(cts[v], ct) if v in cts else ct
+
+  for v, ct in zip(jaxpr.outvars, cotangents):
+    add(v, ct)
+  for e in reversed(linear):
+    out, some = [], False
+    for v in e.outvars:
+      ct = cts.pop(v, None)
+      if ct is None:
+        ct = Zero(v.aval)
+      else:
+        some = True
+      out.append(ct)
+    if not some:
+      continue
+    operands = [
+        v.val if type(v) is Literal else known[v] if v in known else UndefinedPrimal(v.aval)
+        for v in e.invars]
+    for v, ct in zip(e.invars, transpose_rule[e.primitive](out, operands, **e.params)):
+      add(v, ct)
+  return [
+      cts.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None
+      for v, x in zip(jaxpr.invars, args)]
+
+
+def _evaluate_known(eqns: list[Eqn], known: dict[Any, Any]) -> list[Eqn]:
+  """Computes the equations that touch nothing linear; returns the others."""
+  linear, process = [], get_current().process
+  for e in eqns:
+    if all(type(v) is Literal or v in known for v in e.invars):
+      outs = process(
+          e.primitive, [v.val if type(v) is Literal else known[v] for v in e.invars],
+          e.params)
+      known.update(zip(e.outvars, outs))
+    else:
+      linear.append(e)
+  return linear
+
+
+def transpose_jaxpr(
+    jaxpr: ClosedJaxpr, known: Moves, moves: Moves,
+) -> tuple[ClosedJaxpr, Moves]:
+  """The transpose of a jaxpr in its unknown inputs, remembered with it.
+
+  Inputs: the known operands, then the cotangents that move; results: the cotangents of the
+  unknown inputs that move. Returns it and which of the unknown inputs' cotangents move.
+  """
+  def make() -> tuple[ClosedJaxpr, Moves]:
+    moved: list[bool] = []
+    n = sum(known)
+
+    def back(*xs: Any) -> list[Any]:
+      values = iter(xs[:n])
+      args = [
+          next(values) if k else UndefinedPrimal(a) for k, a in zip(known, jaxpr.in_avals)]
+      cts = backward(
+          jaxpr.jaxpr, jaxpr.consts, args, place(xs[n:], moves, jaxpr.out_avals))
+      cts = [ct for ct, k in zip(cts, known) if not k]
+      moved[:] = moves_of(cts)
+      return moving(cts)
+
+    avals = [a for a, k in zip(jaxpr.in_avals, known) if k]
+    avals += [a.to_tangent_aval() for a, m in zip(jaxpr.out_avals, moves) if m]
+    return trace_to_closed(back, avals, jaxpr.jaxpr.debug_info), tuple(moved)
+
+  return memoised(jaxpr, ("transpose", known, moves), make)  # type: ignore[no-any-return]

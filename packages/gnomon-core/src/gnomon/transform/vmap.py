@@ -1,0 +1,182 @@
+"""Vectorisation: a trace whose values carry the place of their mapped axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from gnomon.core.derive import expand, move
+from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr, memoised
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import axis_rule, batch_rule
+from gnomon.core.stage import trace_to_closed
+from gnomon.core.trace import Trace, Tracer, get_current, leaked, tracing
+from gnomon.core.types import ShapedArray, typeof
+
+__all__ = [
+    "Axis", "BatchTrace", "BatchTracer", "axis_env", "batch_jaxpr", "batch_rule", "vmap_flat"]
+
+Dims = Sequence[int | None]
+
+
+class Axis:
+  """A mapped axis: its size, its name if collectives may use it, and its mesh axes."""
+
+  __slots__ = ("name", "size", "spmd_name")
+
+  def __init__(self, size: int, name: Any = None, spmd_name: Any = None) -> None:
+    self.size, self.name, self.spmd_name = size, name, spmd_name
+
+  @property
+  def key(self) -> tuple[Any, ...]:
+    return (self.size, self.name, self.spmd_name)
+
+
+# The named axes in force, innermost last: part of the key of traces.
+axis_env: ContextVar[tuple[tuple[Any, int], ...]] = ContextVar("gnomon.axes", default=())
+
+
+class BatchTracer(Tracer):
+  """A value whose dimension `dim` is mapped."""
+
+  __slots__ = ("dim", "value")
+
+  def __init__(self, trace: BatchTrace, value: Any, dim: int) -> None:
+    t = typeof(value)
+    self.trace, self.value, self.dim = trace, value, dim
+    self.aval = ShapedArray(t.shape[:dim] + t.shape[dim + 1:], t.dtype, t.weak_type)
+
+  def origin(self) -> str:
+    return (
+        self.value.origin() if isinstance(self.value, Tracer) else
+        "It is mapped by vmap, and so has as many values as the mapped axis is long.")
+
+
+class BatchTrace(Trace):
+  """Applies batching rules; values that are not mapped pass through to the parent."""
+
+  __slots__ = ("axis", "parent")
+
+  def __init__(self, parent: Any, axis: Axis) -> None:
+    self.done = False
+    self.parent, self.axis = parent, axis
+
+  def split(self, args: Any) -> tuple[list[Any], list[Any], bool]:
+    """The values, their mapped dimensions (None: not mapped), and whether one is."""
+    values, dims, mapped = [], [], False
+    for x in args:
+      if isinstance(x, BatchTracer) and x.trace is self:
+        values.append(x.value)
+        dims.append(x.dim)
+        mapped = True
+      else:
+        if isinstance(x, Tracer) and x.trace.done:
+          raise leaked(x)
+        values.append(x)
+        dims.append(None)
+    return values, dims, mapped
+
+  def process(
+      self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    values, dims, mapped = self.split(args)
+    axis = self.axis
+    if axis.name is not None:
+      rule = axis_rule.get(primitive)
+      if rule is not None and axis.name in _names(params):
+        with tracing(self.parent):
+          return self.wrap(*rule(axis, values, dims, **params))
+    if not mapped:
+      return self.parent.process(primitive, values, params)  # type: ignore[no-any-return]
+    with tracing(self.parent):
+      outs, out_dims = batch_rule[primitive](axis, values, dims, **params)
+    return tuple([
+        o if d is None else BatchTracer(self, o, d) for o, d in zip(outs, out_dims)])
+
+  def wrap(self, outs: Sequence[Any], dims: Dims) -> tuple[Any, ...]:
+    return tuple([o if d is None else BatchTracer(self, o, d) for o, d in zip(outs, dims)])
+
+  def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    values, dims, mapped = self.split(args)
+    with tracing(self.parent):
+      if not mapped:
+        return self.parent.custom_jvp(call, values)  # type: ignore[no-any-return]
+      batched = call.batch(self.axis, dims)
+      outs = self.parent.custom_jvp(batched, values)
+    return self.wrap(outs, batched.out_dims())
+
+  def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    values, dims, mapped = self.split(args)
+    with tracing(self.parent):
+      if not mapped:
+        return self.parent.custom_vjp(call, values)  # type: ignore[no-any-return]
+      batched = call.batch(self.axis, dims)
+      outs = self.parent.custom_vjp(batched, values)
+    return self.wrap(outs, batched.out_dims())
+
+
+def _names(params: dict[str, Any]) -> tuple[Any, ...]:
+  names = params.get("axes", params.get("axis_name", ()))
+  return names if isinstance(names, tuple) else (names,)
+
+
+def vmap_flat(
+    f: Callable[..., Sequence[Any]], axis: Axis, values: Sequence[Any], dims: Dims,
+) -> tuple[list[Any], list[int | None]]:
+  """Maps a function of flat lists; returns its results and the mapped dimension of each."""
+  trace = BatchTrace(get_current(), axis)
+  env = axis_env.get()
+  token = axis_env.set((*env, (axis.name, axis.size))) if axis.name is not None else None
+  try:
+    with tracing(trace):
+      outs = f(*[v if d is None else BatchTracer(trace, v, d) for v, d in zip(values, dims)])
+    xs, ds, _ = trace.split(outs)
+    return xs, ds
+  finally:
+    trace.done = True
+    if token is not None:
+      axis_env.reset(token)
+
+
+def to_dim(x: Any, dim: int | None, target: int | None, size: int) -> Any:
+  """Brings a value to the mapped dimension `target`, repeating it if it is not mapped."""
+  if target is None or dim == target:
+    return x
+  if dim is None:
+    return expand(x, size, target)
+  return move(x, dim, target)
+
+
+def mapped_aval(aval: ShapedArray, axis: Axis, dim: int | None) -> ShapedArray:
+  """The type of a value with its mapped axis."""
+  if dim is None:
+    return aval
+  s = aval.shape
+  return ShapedArray((*s[:dim], axis.size, *s[dim:]), aval.dtype, aval.weak_type)
+
+
+def batch_jaxpr(
+    jaxpr: ClosedJaxpr, axis: Axis, dims: tuple[int | None, ...],
+    out_dims: tuple[int | None, ...] | None = None,
+) -> tuple[ClosedJaxpr, tuple[int | None, ...]]:
+  """The jaxpr mapped over `dims`, remembered with it, and the dimensions of its results.
+
+  `out_dims` asks for dimensions: 0 brings a result to the front, repeating it if need be;
+  None leaves it as it comes.
+  """
+  def make() -> tuple[ClosedJaxpr, tuple[int | None, ...]]:
+    places: list[int | None] = []
+
+    def mapped(*xs: Any) -> list[Any]:
+      outs, ds = vmap_flat(
+          lambda *ys: eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *ys), axis, xs, dims)
+      if out_dims is not None:
+        outs = [to_dim(o, d, t, axis.size) for o, d, t in zip(outs, ds, out_dims)]
+        ds = [d if t is None else t for d, t in zip(ds, out_dims)]
+      places[:] = ds
+      return outs
+
+    avals = [mapped_aval(a, axis, d) for a, d in zip(jaxpr.in_avals, dims)]
+    return trace_to_closed(mapped, avals, jaxpr.jaxpr.debug_info), tuple(places)
+
+  return memoised(jaxpr, ("batch", axis.key, dims, out_dims), make)  # type: ignore[no-any-return]
