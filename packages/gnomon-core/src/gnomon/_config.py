@@ -1,0 +1,328 @@
+"""Configuration: one frozen value for the process, and overrides local to a thread.
+
+`gnomon.config` changes the value for all threads; context managers override options in
+the thread that enters them. Not a context variable: jaxlib's fast path reads its cells by
+thread, and an override that it does not see would make it run another program.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+
+from gnomon._options import OPTIONS, Option
+from gnomon.runtime.jaxlib import cells
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_options: dict[str, Option] = {o.name: o for o in OPTIONS}
+# Every accepted spelling of an option's name.
+_spellings: dict[str, Option] = {
+    spelling: o for o in OPTIONS
+    for spelling in (o.name, o.short, f"gnomon_{o.short}", f"jax_{o.short}")}
+_hooks: dict[str, list[Callable[[Any], None]]] = {}
+_lock = threading.Lock()
+
+
+class Values:
+  """The frozen values of all options: attributes by short name, `values.enable_x64`."""
+
+  __slots__ = ("__dict__",)
+
+  def __init__(self, values: Mapping[str, Any]) -> None:
+    self.__dict__.update(values)
+
+  def __getattr__(self, name: str) -> Any:  # found options never get here
+    raise AttributeError(f"there is no option {name!r}")
+
+  def __setattr__(self, name: str, value: object) -> None:
+    raise AttributeError("configuration values are frozen; use gnomon.config.update")
+
+  def replace(self, changes: Mapping[str, Any]) -> Values:
+    """A copy with some values changed."""
+    return Values({**self.__dict__, **changes})
+
+
+# ---- checking values ---------------------------------------------------------------
+
+_TRUE = frozenset(("1", "t", "true", "y", "yes", "on"))
+_FALSE = frozenset(("0", "f", "false", "n", "no", "off"))
+_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (float, int), "str": (str,)}
+
+
+def _checked(option: Option, value: Any) -> Any:
+  """The value to store for `option`; raises if it is none."""
+  if value is None and option.optional:
+    return None
+  if option.kind == "bool":
+    if value is True or value is False or (isinstance(value, int) and value in (0, 1)):
+      return bool(value)
+    if type(value).__name__ in ("bool", "bool_"):  # NumPy's
+      return bool(value)
+    raise TypeError(f"option {option.name} must be True or False; got {value!r}.")
+  if option.kind == "enum":
+    if isinstance(value, str) and value in option.values:
+      return value
+    raise ValueError(
+        f"option {option.name} must be one of {', '.join(map(repr, option.values))}"
+        f"{' or None' if option.optional else ''}; got {value!r}.")
+  if option.kind == "device":
+    if isinstance(value, str) or hasattr(value, "device_kind"):
+      return value
+    raise ValueError(
+        f"option {option.name} must be a device, such as gnomon.devices()[0], or the name "
+        f"of a platform, such as 'cpu'; got {value!r}.")
+  types = _TYPES[option.kind]
+  if isinstance(value, types) and not isinstance(value, bool):
+    return float(value) if option.kind == "float" else value
+  raise ValueError(
+      f"option {option.name} must be of type {option.kind}"
+      f"{' or None' if option.optional else ''}; got {value!r}.")
+
+
+def _parsed(option: Option, text: str, origin: str) -> Any:
+  """The value that `text`, from the environment or a command line, denotes."""
+  lower = text.lower()
+  if option.kind == "bool":
+    if lower in _TRUE or lower in _FALSE:
+      return lower in _TRUE
+    raise ValueError(
+        f"{origin} must be a truth value such as 1, 0, true or false; got {text!r}.")
+  try:
+    if option.kind in ("int", "float"):
+      return int(text) if option.kind == "int" else float(text)
+    return _checked(option, text)
+  except ValueError as error:
+    raise ValueError(f"{origin}={text!r} is not valid: {error}") from None
+
+
+def _initial(option: Option, environ: Mapping[str, str]) -> Any:
+  if option.env:
+    for prefix in ("GNOMON_", "JAX_", ""):
+      name = prefix + option.short.upper()
+      if name in environ and (prefix or option.name == option.short):
+        return _parsed(option, environ[name], f"environment variable {name}")
+  return option.default
+
+
+# ---- the values, and where they are mirrored ---------------------------------------
+
+class _Thread(threading.local):
+  overrides: tuple[tuple[str, Any], ...] = ()
+  base: Values | None = None  # the shared values that `values` was made from
+  values: Values | None = None
+
+
+_thread = _Thread()
+_traced: dict[str, Any] = {o.short: o.default for o in OPTIONS if o.traced}
+_shared = Values({o.short: _initial(o, os.environ) for o in OPTIONS})
+
+
+def current() -> Values:
+  """The values in force in this thread."""
+  values = _thread.values
+  if values is None:
+    return _shared
+  if _thread.base is _shared:
+    return values
+  return _renew()  # another thread changed the shared values
+
+
+def _renew() -> Values:
+  """Recomputes this thread's values from the shared ones and its overrides."""
+  overrides = dict(_thread.overrides)
+  if not overrides:
+    _thread.values = _thread.base = None
+    _mirror_local(None, overrides)
+    return _shared
+  _thread.base = base = _shared
+  _thread.values = values = base.replace(overrides)
+  _mirror_local(values, overrides)
+  return values
+
+
+def _key(values: Values) -> tuple[tuple[str, Any], ...] | None:
+  """A hashable that says how the values that traces depend on differ from defaults."""
+  own = values.__dict__
+  changed = tuple((n, own[n]) for n, default in _traced.items() if own[n] != default)
+  return changed or None
+
+
+def _mirror_local(values: Values | None, overrides: Mapping[str, Any]) -> None:
+  for name, cell in (("enable_x64", cells.x64), ("disable_jit", cells.disable_jit)):
+    cell.set_local(overrides.get(name, cells.unset))
+  local_key = values is not None and not _traced.keys().isdisjoint(overrides)
+  cells.trace_key.set_local(_key(values) if values and local_key else cells.unset)
+
+
+def _mirror_shared() -> None:
+  cells.x64.set_global(_shared.enable_x64)
+  cells.disable_jit.set_global(_shared.disable_jit)
+  cells.trace_key.set_global(_key(_shared))
+  if _thread.overrides:
+    _renew()
+
+
+_mirror_shared()
+
+
+def x64() -> bool:
+  """Whether 64-bit types are on in this thread; cheap."""
+  return cells.x64.value  # type: ignore[no-any-return]
+
+
+def trace_key() -> object:
+  """A hashable part of the key of every cache of traced programs; None at defaults."""
+  return cells.trace_key.value
+
+
+def on_update(name: str, hook: Callable[[Any], None]) -> None:
+  """Calls `hook(value)` before `config.update` changes an option; it may refuse by raising."""
+  _hooks.setdefault(_find(name).name, []).append(hook)
+
+
+def _find(name: object) -> Option:
+  option = _spellings.get(name) if isinstance(name, str) else None
+  if option is None:
+    raise AttributeError(
+        f"Unrecognized config option: {name!r}.{_suggestion(name)} The names of all "
+        "options are the keys of gnomon.config.values.")
+  return option
+
+
+def _suggestion(name: object) -> str:
+  from difflib import get_close_matches  # only an error needs it
+  close = get_close_matches(str(name), _spellings, n=1)
+  return f" Did you mean {close[0]!r}?" if close else ""
+
+
+# ---- gnomon.config -----------------------------------------------------------------
+
+class Config:
+  """The process-wide configuration, `gnomon.config`.
+
+  An option is read as an attribute and set with `update`; its name may be written
+  `jax_enable_x64`, `gnomon_enable_x64` or `enable_x64`. Initial values come from the
+  environment: GNOMON_ENABLE_X64, or JAX_ENABLE_X64.
+
+  Example:
+    >>> import gnomon
+    >>> gnomon.config.update("jax_debug_nans", True)
+    >>> gnomon.config.jax_debug_nans
+    True
+    >>> gnomon.config.update("jax_debug_nans", False)
+  """
+
+  __slots__ = ()
+
+  def update(self, name: str, val: Any) -> None:
+    """Sets an option for all threads, except where a context manager overrides it.
+
+    Args:
+      name: the name of the option.
+      val: the new value.
+
+    Raises:
+      AttributeError: there is no such option.
+      TypeError, ValueError: the option does not admit this value.
+    """
+    global _shared
+    option = _find(name)
+    value = _checked(option, val)
+    for hook in _hooks.get(option.name, ()):
+      hook(value)
+    with _lock:
+      _shared = _shared.replace({option.short: value})
+      _mirror_shared()
+
+  def read(self, name: str) -> Any:
+    """The value of an option in this thread; AttributeError if there is none so named."""
+    return getattr(current(), _find(name).short)
+
+  @property
+  def values(self) -> dict[str, Any]:
+    """The values of all options in this thread, by their `jax_` names; a copy."""
+    now = current()
+    return {name: getattr(now, o.short) for name, o in _options.items()}
+
+  @property
+  def x64_enabled(self) -> bool:
+    """Whether 64-bit types are on."""
+    return x64()
+
+  def __getattr__(self, name: str) -> Any:
+    return self.read(name)
+
+  def __setattr__(self, name: str, value: object) -> None:
+    raise AttributeError(
+        f"options are not set by assignment; use gnomon.config.update({name!r}, ...)")
+
+  def __dir__(self) -> list[str]:
+    return [*super().__dir__(), *_options]
+
+
+config = Config()
+
+
+# ---- overrides in a thread ---------------------------------------------------------
+
+class Override:
+  """Overrides options while entered, in the thread that enters; also a decorator."""
+
+  __slots__ = ("_changes", "_saved")
+
+  def __init__(self, changes: Mapping[str, Any]) -> None:
+    self._changes = tuple(changes.items())
+    self._saved: list[tuple[tuple[str, Any], ...]] = []
+
+  def __enter__(self) -> None:
+    self._saved.append(_thread.overrides)
+    _thread.overrides = (*_thread.overrides, *self._changes)
+    _renew()
+
+  def __exit__(
+      self, kind: type[BaseException] | None, error: BaseException | None,
+      traceback: TracebackType | None) -> None:
+    _thread.overrides = self._saved.pop()
+    _renew()
+
+  def __call__(self, fun: F) -> F:
+    @functools.wraps(fun)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+      with Override(dict(self._changes)):
+        return fun(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+class Manager:
+  """Makes context managers that override one option: `with enable_x64(True): ...`."""
+
+  def __init__(self, name: str) -> None:
+    self._option = option = _find(name)
+    self.__name__ = option.short
+    self.__doc__ = (
+        f"Context manager that sets `{option.name}` within a `with` block, in its thread.")
+
+  def __call__(self, *new_val: Any) -> Override:
+    if len(new_val) > 1 or (not new_val and self._option.kind != "bool"):
+      raise TypeError(
+          f"{self.__name__}() takes the value that {self._option.name} has in the `with` "
+          f"block: one argument, got {len(new_val)}.")
+    value = _checked(self._option, new_val[0] if new_val else True)
+    return Override({self._option.short: value})
+
+  @property
+  def value(self) -> Any:
+    """The value in force in this thread."""
+    return getattr(current(), self._option.short)
+
+  def __bool__(self) -> bool:
+    raise TypeError(f"use gnomon.config.{self._option.name} to read the option")
+
+  def __repr__(self) -> str:
+    return f"<context manager of the option {self._option.name}: {self.value!r}>"
