@@ -1,0 +1,110 @@
+"""Random numbers are those of JAX 0.10.2 for the same key, bit for bit where that is exact.
+
+The data comes from `tools/record_random_vectors.py`: a call and its outcome on each line.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon import random
+
+DATA = Path(__file__).parent / "data"
+LINES = [
+  (f"{path.stem}-{number}", json.loads(line))
+  for path in sorted(DATA.glob("*.jsonl"))
+  for number, line in enumerate(path.read_text().splitlines(), 1)
+]
+EXACT = (
+  "uniform",
+  "randint",
+  "bits",
+  "bernoulli",
+  "permutation",
+  "choice",
+  "categorical",
+)
+ULPS = 8  # of functions that end in a logarithm or an inverse error function
+ERRORS = {e.__name__: e for e in (TypeError, ValueError, OverflowError)}
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+  return np.dtype(getattr(ml_dtypes, name, None) or name)
+
+
+def decode(value: Any) -> Any:
+  match value:
+    case {"array": elements, "dtype": name}:
+      return np.array(elements, dtype_of(name))
+    case {"dtype": name}:
+      return dtype_of(name)
+    case {"tuple": elements}:
+      return tuple(elements)
+  return value
+
+
+def decode_result(result: dict[str, Any]) -> np.ndarray:
+  data = base64.b64decode(result["data"])
+  return np.frombuffer(data, dtype_of(result["dtype"])).reshape(result["shape"])
+
+
+def call(line: dict[str, Any]) -> gnomon.Array:
+  function = getattr(random, line["function"])
+  args = [decode(a) for a in line.get("args", ())]
+  kwargs = {k: decode(a) for k, a in line.get("kwargs", {}).items()}
+  maker = line.get("maker", "key")
+  if maker is None:
+    return function(*args, **kwargs)
+  key = getattr(random, maker)(line.get("seed", 0))
+  if "mapped" not in line:
+    return function(key, *args, **kwargs)
+  keys = random.split(key, line["mapped"])
+  return gnomon.vmap(lambda k: function(k, *args, **kwargs))(keys)
+
+
+def assert_close(result: np.ndarray, expected: np.ndarray) -> None:
+  """Asserts that floats differ by no more than `ULPS` roundings."""
+  if expected.dtype.kind == "c":
+    assert_close(result.real, expected.real)
+    assert_close(result.imag, expected.imag)
+    return
+  eps = float(ml_dtypes.finfo(expected.dtype).eps)
+  result, expected = result.astype(np.float64), expected.astype(np.float64)
+  np.testing.assert_allclose(result, expected, rtol=ULPS * eps, atol=eps)
+
+
+@pytest.mark.parametrize("line", [x[1] for x in LINES], ids=[x[0] for x in LINES])
+def test_same_as_jax(line: dict[str, Any]) -> None:
+  with contextlib.ExitStack() as stack:
+    stack.enter_context(gnomon.enable_x64(line.get("x64", False)))
+    if "warns" in line:
+      stack.enter_context(pytest.warns(UserWarning))
+    if "raises" in line:
+      stack.enter_context(pytest.raises(ERRORS[line["raises"]]))
+    result = call(line)
+    if line.get("result", {}).get("keys"):
+      assert gnomon.dtypes.issubdtype(result.dtype, gnomon.dtypes.prng_key)
+      result = random.key_data(result)
+    result, expected = np.asarray(result), decode_result(line["result"])
+    assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+    if line["function"] in EXACT and "kwargs" not in line or expected.dtype.kind in "iub":
+      np.testing.assert_array_equal(result, expected)
+    else:
+      assert_close(result, expected)
+
+
+@pytest.mark.parametrize(
+  ("text", "expected"), json.loads((DATA / "jaxprs.json").read_text()).items()
+)
+def test_same_jaxpr_as_jax(text: str, expected: str) -> None:
+  function = eval(f"lambda k: {text}", {"random": random})  # noqa: S307 (our own data)
+  assert str(gnomon.make_jaxpr(function)(random.key(0))) == expected
