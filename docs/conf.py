@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 project = "gnomon"
-copyright = "the gnomon authors"  # noqa: A001: the name is Sphinx's
+copyright = "the gnomon authors"
 extensions = ["myst_parser"]
 exclude_patterns = ["_build"]
 html_theme = "alabaster"

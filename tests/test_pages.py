@@ -10,7 +10,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = sorted([
-    ROOT / "README.md", *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/guides/*.md"),
+    ROOT / "README.md",
+    *ROOT.glob("packages/*/README.md"),
+    *ROOT.glob("docs/guides/*.md"),
     *ROOT.glob("examples/*.md"),
 ])
 FENCED = re.compile(r"^```(?:python|pycon)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -30,7 +30,8 @@ def report(root: pathlib.Path) -> tuple[list[str], bool]:
   lines = []
   for path, count in sorted(long.items(), key=lambda item: -item[1]):
     verdict = f"error: over {LIMIT}" if count > LIMIT else f"warning: over {GOAL}"
-    lines.append(f"{path.relative_to(root)}: {count} lines ({verdict}), split it by topic")
+    name = path.relative_to(root)
+    lines.append(f"{name}: {count} lines ({verdict}), split it by topic")
   return lines, any(count > LIMIT for count in long.values())
 
 

@@ -162,4 +162,5 @@ def test_pages(tree: Tree) -> None:
 
 
 def test_relative_imports_stay_inside() -> None:
-  assert list(check_packages.imports(ast.parse("from . import a\nfrom .b import c"))) == []
+  tree = ast.parse("from . import a\nfrom .b import c")
+  assert list(check_packages.imports(tree)) == []
