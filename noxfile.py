@@ -279,7 +279,7 @@ def static(session: nox.Session) -> None:
       ("ruff", "check"),
       ("mypy", "-p", "gnomon"),
       ("mypy", "noxfile.py", "tools"),
-      ("lint-imports", "--no-cache", "--config", "importlinter.toml"),
+      ("lint-imports", "--no-cache", "importlinter.toml"),
       ("python", "tools/check_packages.py"),
       ("python", "tools/check_sizes.py"),
       ("python", "tools/check_changelog.py"),
