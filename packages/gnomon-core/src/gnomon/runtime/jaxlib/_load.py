@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
-import importlib.metadata
 import os
 import re
 import sys
@@ -26,7 +24,11 @@ from typing import Any
 SUPPORTED = ((0, 10, 2), (0, 13))
 """The releases of jaxlib that gnomon works with: from the first up to, not with, the second."""
 
-KNOWN_BAD: dict[tuple[int, ...], str] = {}
+KNOWN_BAD: dict[tuple[int, ...], str] = {
+    (0, 11, 1): (
+        "writing a small slice into an array inside a loop rewrites the whole array at"
+        " each step on the processor, so scans take quadratic time (jax-ml/jax#40101)"),
+}
 """Releases inside the range that must not be used, each with the reason."""
 
 _SHARDING_IMPLS = "jax._src.sharding_impls"
@@ -66,13 +68,14 @@ def _dotted(numbers: tuple[int, ...]) -> str:
 
 
 def installed_version() -> str:
-  """The version of the installed jaxlib, read from its metadata without importing it."""
+  """The version of the installed jaxlib; loads none of its libraries."""
   try:
-    return importlib.metadata.version("jaxlib")
-  except importlib.metadata.PackageNotFoundError:
+    import jaxlib.version
+  except ModuleNotFoundError as error:
     raise ImportError(
         "gnomon runs on jaxlib, which is not installed: pip install"
-        f" 'jaxlib>={_dotted(SUPPORTED[0])},<{_dotted(SUPPORTED[1])}'") from None
+        f" 'jaxlib>={_dotted(SUPPORTED[0])},<{_dotted(SUPPORTED[1])}'") from error
+  return str(jaxlib.version.__version__)
 
 
 def prepare() -> None:
@@ -104,36 +107,47 @@ def is_alias(module: types.ModuleType) -> bool:
   return bool(getattr(getattr(module, "__spec__", None), "__gnomon_alias__", False))
 
 
-class _RefusingLoader(importlib.abc.Loader):
-  """Stands for the loader of the real `jax`: it can be found, but not executed."""
+class _RefusingLoader:
+  """Stands for the loader of the real `jax`: it can be asked, but not run."""
 
-  def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+  def __init__(self, loader: object) -> None:
+    self._loader = loader
+
+  def __getattr__(self, name: str) -> object:
+    return getattr(self._loader, name)
+
+  def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
     raise ImportError(
         "gnomon is loaded in this process and 'jax' cannot be imported beside it: both"
         " configure jaxlib for the whole process. Import jax in a process of its own",
         name=spec.name, path=spec.origin)
 
   def exec_module(self, module: types.ModuleType) -> None:
-    raise ImportError(f"{module.__name__!r} cannot be executed in a process with gnomon")
+    raise ImportError(
+        f"{module.__name__!r} cannot be run in a process that has loaded gnomon")
 
 
-class _Guard(importlib.abc.MetaPathFinder):
+class _Guard:
   """Finds the real `jax` where it is, and hands it out with a loader that refuses."""
 
+  # Not a subclass of `importlib.abc.MetaPathFinder`: importing that takes as long as all
+  # else here, and the import system asks for the methods only.
+
   def find_spec(
-      self, fullname: str, path: Sequence[str] | None,
+      self, fullname: str, path: Sequence[str] | None = None,
       target: types.ModuleType | None = None,
   ) -> importlib.machinery.ModuleSpec | None:
+    """The spec of the real `jax`, made to refuse; `None` for every other name."""
     if fullname != "jax":
       return None
     for finder in sys.meta_path:
-      if finder is self:
+      if finder is self or not hasattr(finder, "find_spec"):
         continue
       spec = finder.find_spec(fullname, path, target)
       if spec is not None:
         # An alias says so in its spec; anything else under this name is refused.
         if not getattr(spec, "__gnomon_alias__", False):
-          spec.loader = _RefusingLoader()
+          spec.loader = _RefusingLoader(spec.loader)  # type: ignore[assignment]
         return spec
     return None
 

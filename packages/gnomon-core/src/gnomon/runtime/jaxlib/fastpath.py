@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -54,7 +55,7 @@ def jit_function(
     fun: the user's function: its identity is held weakly and is part of the key.
     cache_miss: called as the function itself; returns `(result, FastpathData | None)`,
       and a true third value to have the entry forgotten. With `None` the signature goes
-      to Python for ever, and so it does after an exception: see `forget_failures`.
+      to Python from then on. After an exception the next call asks `cache_miss` again.
     static_argnums, static_argnames: arguments that are part of the key by value.
     cache_key: hashable; what else the cache must keep apart.
     registry: the pytree registry that flattens the arguments.
@@ -64,6 +65,18 @@ def jit_function(
   """
   if cache_key is None:
     raise ValueError("cache_key must be a hashable value other than None")
-  return _jax.pjit(
-      name, fun, cache_miss, list(static_argnums), list(static_argnames), cache_key,
-      registry, shard_arg_fallback, FunctionCache() if cache is None else cache)
+  function: Any = None
+
+  # C++ would send a signature to Python for ever once its miss has raised.
+  @functools.wraps(cache_miss)
+  def miss(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    try:
+      return cache_miss(*args, **kwargs)
+    except BaseException:
+      function._clear_cache()
+      raise
+
+  function = _jax.pjit(
+      name, fun, miss, list(static_argnums), list(static_argnames), cache_key, registry,
+      shard_arg_fallback, FunctionCache() if cache is None else cache)
+  return function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,11 +19,25 @@ Callback = Callable[..., tuple[Any, ...]]
 
 
 def release_options() -> dict[str, object]:
-  """Options that this release of jaxlib should be given for every program."""
-  return dict(_RELEASE_OPTIONS.get(str(capabilities["jaxlib_version"]), {}))
+  """XLA flags that this release of jaxlib needs for every program, by name.
+
+  A flag that the user sets through the variable `XLA_FLAGS` is left to the user.
+  """
+  version = tuple(map(int, str(capabilities["jaxlib_version"]).split(".")[:3]))
+  given = os.environ.get("XLA_FLAGS", "")
+  return {
+      name: value
+      for first_good, flags in _FLAGS_BEFORE if version < first_good
+      for name, value in flags.items() if f"--{name}" not in given}
 
 
-_RELEASE_OPTIONS: dict[str, dict[str, object]] = {}
+# For releases before the given one.
+_FLAGS_BEFORE: tuple[tuple[tuple[int, ...], dict[str, object]], ...] = (
+    # The fusions made by YNNPACK give wrong values when a product with a matrix is squared
+    # and summed (jax-ml/jax#39103, 0.10.2) and crash for sums of products of rank 7 and 8
+    # (jax-ml/jax#39257 and #40412, 0.10.2 and 0.11.0). The empty list makes none.
+    ((0, 11, 1), {"xla_cpu_experimental_ynn_fusion_type": ""}),
+)
 
 
 def compile_options(
@@ -34,8 +49,8 @@ def compile_options(
   Args:
     devices: one device for each partition of each replica, replicas outermost.
     overrides: XLA flags by name without dashes, e.g. `{"xla_cpu_enable_fast_math": True}`;
-      or names of attributes of the debug options. An unknown name is an error of the
-      runtime when the program is compiled.
+      they win over `release_options()`. An unknown name is an error of the runtime when
+      the program is compiled.
     num_partitions: over how many devices one program is partitioned.
   """
   if num_partitions < 1 or len(devices) % num_partitions:
