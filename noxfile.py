@@ -252,7 +252,7 @@ def jaxlib(session: nox.Session, version: str) -> None:
   python = interpreter(JAXLIBS[version])
   if python is None:
     wanted = " or ".join(JAXLIBS[version])
-    session.skip(f"jaxlib {version} is tested on Python {wanted}, not found here")
+    session.skip(f"{version} is tested on Python {wanted}, which is not found here")
   place = CACHE / f"jaxlib-{version.replace('.', '-')}"
   own = str(executable(place))
   pins = [] if version == "newest" else [f"jaxlib=={version}"]

@@ -207,6 +207,18 @@ def meta_problems(meta: Package, packages: Mapping[str, Package]) -> Iterator[st
     yield f"neither its dependencies nor its extras list {name}"
 
 
+def file_problems(package: Package, licence: bytes) -> Iterator[str]:
+  """Files that every package has, and that this one lacks."""
+  for name in ("README.md", "CHANGELOG.md", "LICENSE"):
+    if not (package.folder / name).is_file():
+      yield f"lacks {name}"
+  own = package.folder / "LICENSE"
+  if own.is_file() and own.read_bytes() != licence:
+    yield "its LICENSE differs from the repository's"
+  if package.name != META and not any(package.tests.rglob("test_*.py")):
+    yield "has no tests"
+
+
 def problems(root: pathlib.Path) -> Iterator[str]:
   """Everything that is wrong with the packages below `root`, a line each."""
   packages = load(root)
@@ -227,12 +239,7 @@ def problems(root: pathlib.Path) -> Iterator[str]:
         *namespace_problems(package, owned),
         *(meta_problems(package, packages) if folder == META else ()),
     ]
-    for name in ("README.md", "CHANGELOG.md", "LICENSE"):
-      if not (package.folder / name).is_file():
-        found.append(f"lacks {name}")
-    own = package.folder / "LICENSE"
-    if own.is_file() and own.read_bytes() != licence:
-      found.append("its LICENSE differs from the repository's")
+    found += file_problems(package, licence)
     yield from (f"{folder}: {problem}" for problem in found)
 
 

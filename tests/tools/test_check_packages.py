@@ -38,6 +38,8 @@ class Tree:
     for page in ("README.md", "CHANGELOG.md"):
       (place / page).write_text("text\n")
     (place / "LICENSE").write_text("free\n")
+    if folder != "gnomon":
+      self.write(f"packages/{folder}/tests/test_it.py", "")
     for path, text in files.items():
       self.write(f"packages/{folder}/src/gnomon/{path}", text)
 
@@ -151,6 +153,11 @@ def test_meta_package(tree: Tree) -> None:
 def test_one_range_of_pythons(tree: Tree) -> None:
   tree.package("gnomon-lax", ["gnomon-core~=0.1.0"], {}, python=">=3.12")
   assert "requires-python differs between packages: >=3.11, >=3.12" in tree.problems()
+
+
+def test_no_tests(tree: Tree) -> None:
+  (tree.root / "packages/gnomon-lax/tests/test_it.py").unlink()
+  assert tree.problems() == "gnomon-lax: has no tests"
 
 
 def test_pages(tree: Tree) -> None:
