@@ -51,13 +51,14 @@ class Values:
 
 _TRUE = frozenset(("1", "t", "true", "y", "yes", "on"))
 _FALSE = frozenset(("0", "f", "false", "n", "no", "off"))
-_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (float, int), "str": (str,)}
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,), "float": (float, int), "str": (str,)}
 
 
 def _checked(option: Option, value: Any) -> Any:
   """The value to store for `option`; raises if it is none."""
-  if value is None and option.optional:
-    return None
+  if option.kind == "any" or (value is None and option.optional):
+    return value
   if option.kind == "bool":
     if value is True or value is False or (isinstance(value, int) and value in (0, 1)):
       return bool(value)
@@ -74,11 +75,11 @@ def _checked(option: Option, value: Any) -> Any:
     if isinstance(value, str) or hasattr(value, "device_kind"):
       return value
     raise ValueError(
-        f"option {option.name} must be a device, such as gnomon.devices()[0], or the name "
-        f"of a platform, such as 'cpu'; got {value!r}.")
+        f"option {option.name} must be a device, such as gnomon.devices()[0], or the "
+        f"name of a platform, such as 'cpu'; got {value!r}.")
   types = _TYPES[option.kind]
   if isinstance(value, types) and not isinstance(value, bool):
-    return float(value) if option.kind == "float" else value
+    return float(value) if isinstance(value, int) and option.kind == "float" else value
   raise ValueError(
       f"option {option.name} must be of type {option.kind}"
       f"{' or None' if option.optional else ''}; got {value!r}.")
@@ -152,16 +153,20 @@ def _key(values: Values) -> tuple[tuple[str, Any], ...] | None:
   return changed or None
 
 
+# Options that C++ reads: their values are copied to these cells.
+_mirrors: dict[str, Any] = {"enable_x64": cells.x64, "disable_jit": cells.disable_jit}
+
+
 def _mirror_local(values: Values | None, overrides: Mapping[str, Any]) -> None:
-  for name, cell in (("enable_x64", cells.x64), ("disable_jit", cells.disable_jit)):
+  for name, cell in _mirrors.items():
     cell.set_local(overrides.get(name, cells.unset))
   local_key = values is not None and not _traced.keys().isdisjoint(overrides)
   cells.trace_key.set_local(_key(values) if values and local_key else cells.unset)
 
 
 def _mirror_shared() -> None:
-  cells.x64.set_global(_shared.enable_x64)
-  cells.disable_jit.set_global(_shared.disable_jit)
+  for name, cell in _mirrors.items():
+    cell.set_global(getattr(_shared, name))
   cells.trace_key.set_global(_key(_shared))
   if _thread.overrides:
     _renew()
@@ -180,8 +185,35 @@ def trace_key() -> object:
   return cells.trace_key.value
 
 
+def mirror(name: str, cell: Any) -> None:
+  """Keeps `cell` at the value of an option: `set_global` and `set_local` are called.
+
+  `set_local` gets the thread's override, or `cells.unset` when there is none.
+  """
+  short = _find(name).short
+  _mirrors[short] = cell
+  cell.set_global(getattr(_shared, short))
+
+
+def context_value(name: str, default: Any) -> Manager:
+  """A value, no option, on which traces depend, and that context managers set.
+
+  It is part of `trace_key` where it is not the default; it must be hashable.
+
+  Raises:
+    ValueError: there is an option or a context value of this name.
+  """
+  global _shared
+  with _lock:
+    if hasattr(_shared, name):
+      raise ValueError(f"there is already a value named {name!r} in the configuration")
+    _traced[name] = default
+    _shared = _shared.replace({name: default})
+  return Manager(Option(name, "any", default))
+
+
 def on_update(name: str, hook: Callable[[Any], None]) -> None:
-  """Calls `hook(value)` before `config.update` changes an option; it may refuse by raising."""
+  """Calls `hook(value)` before an update of the option; it may refuse by raising."""
   _hooks.setdefault(_find(name).name, []).append(hook)
 
 
@@ -235,8 +267,10 @@ class Config:
     value = _checked(option, val)
     for hook in _hooks.get(option.name, ()):
       hook(value)
+    # The option for all transfers stands for those in each direction.
+    names = _GUARDS if option.short == "transfer_guard" else (option.short,)
     with _lock:
-      _shared = _shared.replace({option.short: value})
+      _shared = _shared.replace(dict.fromkeys(names, value))
       _mirror_shared()
 
   def read(self, name: str) -> Any:
@@ -302,11 +336,11 @@ class Override:
 class Manager:
   """Makes context managers that override one option: `with enable_x64(True): ...`."""
 
-  def __init__(self, name: str) -> None:
-    self._option = option = _find(name)
+  def __init__(self, option: Option) -> None:
+    self._option = option
     self.__name__ = option.short
     self.__doc__ = (
-        f"Context manager that sets `{option.name}` within a `with` block, in its thread.")
+        f"Context manager that sets `{option.name}` in a `with` block, for its thread.")
 
   def __call__(self, *new_val: Any) -> Override:
     if len(new_val) > 1 or (not new_val and self._option.kind != "bool"):
@@ -326,3 +360,77 @@ class Manager:
 
   def __repr__(self) -> str:
     return f"<context manager of the option {self._option.name}: {self.value!r}>"
+
+
+def manager(name: str) -> Manager:
+  """The maker of context managers for the option `name`."""
+  return Manager(_find(name))
+
+
+allow_f16_reductions = manager("allow_f16_reductions")
+array_garbage_collection_guard = manager("array_garbage_collection_guard")
+auto_pcast = manager("auto_pcast")
+check_tracer_leaks = manager("check_tracer_leaks")
+debug_infs = manager("debug_infs")
+debug_key_reuse = manager("debug_key_reuse")
+debug_nans = manager("debug_nans")
+default_device = manager("default_device")
+default_matmul_precision = manager("default_matmul_precision")
+default_prng_impl = manager("default_prng_impl")
+enable_checks = manager("enable_checks")
+enable_custom_prng = manager("enable_custom_prng")
+enable_x64 = manager("enable_x64")
+explain_cache_misses = manager("explain_cache_misses")
+jax2tf_associative_scan_reductions = manager("jax2tf_associative_scan_reductions")
+legacy_prng_key = manager("legacy_prng_key")
+log_compiles = manager("log_compiles")
+no_execution = manager("no_execution")
+no_tracing = manager("no_tracing")
+numpy_dtype_promotion = manager("numpy_dtype_promotion")
+numpy_rank_promotion = manager("numpy_rank_promotion")
+remove_size_one_mesh_axis_from_type = manager("remove_size_one_mesh_axis_from_type")
+softmax_custom_jvp = manager("softmax_custom_jvp")
+thread_guard = manager("thread_guard")
+threefry_partitionable = manager("threefry_partitionable")
+transfer_guard_device_to_device = manager("transfer_guard_device_to_device")
+transfer_guard_device_to_host = manager("transfer_guard_device_to_host")
+transfer_guard_host_to_device = manager("transfer_guard_host_to_device")
+
+
+def checking_leaks() -> Override:
+  """A context manager in which a traced value that outlives its trace is an error."""
+  return check_tracer_leaks(True)
+
+
+def disable_jit(disable: bool = True) -> Override:
+  """A context manager in which `jit` runs functions op by op, so that one can step in.
+
+  Args:
+    disable: False switches `jit` on again within a block where it is off.
+
+  Example:
+    >>> import gnomon
+    >>> @gnomon.jit
+    ... def f(x):
+    ...   return "a value" if x > 0 else "no tracer"
+    >>> with gnomon.disable_jit():
+    ...   f(1)
+    'a value'
+  """
+  return Override({"disable_jit": _checked(_find("disable_jit"), disable)})
+
+
+_GUARDS = (
+    "transfer_guard", "transfer_guard_host_to_device", "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host")
+
+
+def transfer_guard(new_val: str) -> Override:
+  """A context manager that sets what transfers between host and devices do.
+
+  Args:
+    new_val: `"allow"`, `"log"`, `"disallow"`: for implicit transfers; or
+      `"log_explicit"`, `"disallow_explicit"`: for those that were asked for, too.
+  """
+  value = _checked(_find("transfer_guard"), new_val)
+  return Override(dict.fromkeys(_GUARDS, value))

@@ -13,7 +13,7 @@ class Option(NamedTuple):
   """
 
   name: str
-  kind: str  # "bool", "int", "float", "str", "enum", "device"
+  kind: str  # "bool", "int", "float", "str", "enum", "device"; "any" is not checked
   default: Any
   values: tuple[str, ...] = ()
   optional: bool = False

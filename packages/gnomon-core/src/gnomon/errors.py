@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.core.scalar_types import TypePromotionError as TypePromotionError
 from gnomon.runtime.jaxlib.errors import JaxRuntimeError as JaxRuntimeError
 
 
@@ -83,12 +82,12 @@ def concretization_message(tracer: Any, what: str = "") -> str:
 
   Args:
     tracer: the value; its `aval` and `_origin_message()` are used if it has them.
-    what: what asked for the value, a clause such as `"float() was called on it"`.
+    what: what asked for the value, such as `"float() was called on it"`.
 
   Returns:
     A text that ends with what to do.
   """
-  context = f"\n{what[0].upper()}{what[1:].rstrip('.')}." if what else ""
+  context = f"\nWhat asked for the value: {what.rstrip('.')}." if what else ""
   return (
       "Abstract tracer value encountered where concrete value is expected: "
       f"{_described(tracer)}{context}{_origin(tracer)}\n"
@@ -98,7 +97,7 @@ def concretization_message(tracer: Any, what: str = "") -> str:
 
 
 class ConcretizationTypeError(JAXTypeError):
-  """Python asked for the value of an array of which, while tracing, only the type is known.
+  """Python asked for the value of an array of which a trace knows only the type.
 
   Cause: inside `jit`, `grad`, `vmap` and the like a function runs on tracers, which stand
   for all arrays of a type. Whatever needs one concrete value fails: `int(x)`,
@@ -182,8 +181,8 @@ class TracerArrayConversionError(JAXTypeError):
 class TracerIntegerConversionError(JAXTypeError):
   """A traced array was used where Python needs an integer: an index, a range, a size.
 
-  Cause: `operator.index` was called on a tracer, by a list or tuple that was indexed with
-  it, by `range`, or for a parameter that must be known while tracing.
+  Cause: `operator.index` was called on a tracer: by a list or tuple that was indexed
+  with it, by `range`, or for a parameter that must be known while tracing.
 
   Example:
     >>> import gnomon
@@ -191,8 +190,8 @@ class TracerIntegerConversionError(JAXTypeError):
     Traceback (most recent call last):
     TracerIntegerConversionError: The __index__() method was called on ...
 
-  Fix: index an array instead of a list: `gnomon.numpy.asarray((10, 20, 30))[i]`; loop with
-  `gnomon.lax.fori_loop`; or make the integer a static argument:
+  Fix: index an array instead of a list: `gnomon.numpy.asarray((10, 20, 30))[i]`; loop
+  with `gnomon.lax.fori_loop`; or make the integer a static argument:
 
     >>> gnomon.jit(lambda i: (10, 20, 30)[i], static_argnums=0)(1).item()
     20
@@ -216,8 +215,8 @@ class NonConcreteBooleanIndexError(JAXIndexError):
     A function that sums the positive elements cannot be written `x[x > 0].sum()` under
     `jit`; written with `where`, all shapes are fixed: `where(x > 0, x, 0).sum()`.
 
-  Fix: use `gnomon.numpy.where(mask, x, fill)` with three arguments, the `where=` parameter
-  of reductions, or `gnomon.numpy.nonzero(mask, size=n)` with a bound on the size.
+  Fix: use `gnomon.numpy.where(mask, x, fill)` with three arguments, the parameter
+  `where=` of reductions, or `gnomon.numpy.nonzero(mask, size=n)` with a bound.
   """
 
   def __init__(self, tracer: Any) -> None:

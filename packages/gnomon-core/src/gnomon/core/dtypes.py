@@ -16,6 +16,7 @@ from gnomon.core.scalar_types import ExtendedDType as ExtendedDType
 from gnomon.core.scalar_types import TypePromotionError as TypePromotionError
 from gnomon.core.scalar_types import as_dtype as as_dtype
 from gnomon.core.scalar_types import bfloat16 as bfloat16
+from gnomon.core.scalar_types import bool_dtype as bool_dtype
 from gnomon.core.scalar_types import canonicalize_dtype as canonicalize_dtype
 from gnomon.core.scalar_types import default_complex_dtype as default_complex_dtype
 from gnomon.core.scalar_types import default_float_dtype as default_float_dtype
@@ -55,4 +56,3 @@ from gnomon.core.scalar_types import to_numeric_dtype as to_numeric_dtype
 from gnomon.core.scalar_types import uint1 as uint1
 from gnomon.core.scalar_types import uint2 as uint2
 from gnomon.core.scalar_types import uint4 as uint4
-from gnomon.core.scalar_types import bool_dtype as bool_dtype

@@ -10,10 +10,29 @@ import numpy as np
 
 from gnomon import _config
 from gnomon.core.scalar_types import (
-    PYTHON_64, TO_32, DType, ExtendedDType, TypePromotionError, as_dtype, bfloat16,
-    bool_dtype, canonicalize_dtype, complexes, default_float_dtype, dtypes_of, float0,
-    floats, issubdtype, narrow_bits, python_scalar_dtypes, signed, small_floats,
-    small_ints, supported_dtypes, unsigned)
+  PYTHON_64,
+  TO_32,
+  DType,
+  ExtendedDType,
+  TypePromotionError,
+  as_dtype,
+  bfloat16,
+  bool_dtype,
+  canonicalize_dtype,
+  complexes,
+  default_float_dtype,
+  dtypes_of,
+  float0,
+  floats,
+  issubdtype,
+  narrow_bits,
+  python_scalar_dtypes,
+  signed,
+  small_floats,
+  small_ints,
+  supported_dtypes,
+  unsigned,
+)
 
 # ---- dtypes that users ask for ----------------------------------------------------
 
@@ -22,7 +41,7 @@ def check_user_dtype_supported(
   """The canonical form of a dtype that a user asked for by name.
 
   A 64-bit dtype asked for while x64 is off is truncated with a warning, refused, or
-  granted, as the option `explicit_x64dtypes_of` says.
+  granted, as the option `explicit_x64_dtypes` says.
 
   Args:
     dtype: what the user passed as `dtype=`.
@@ -45,7 +64,7 @@ def check_user_dtype_supported(
   where = f" in {fun_name}" if fun_name else ""
   if dtype is None:
     raise ValueError(f"A dtype must be given{where}; got None.")
-  if not isinstance(dtype, np.dtype | np.generic | type) and hasattr(dtype, "dtype"):
+  if not isinstance(dtype, (np.dtype, np.generic, type)) and hasattr(dtype, "dtype"):
     raise ValueError(
         f"An array was passed as a dtype{where}; pass its dtype instead: x.dtype.")
   np_dtype = as_dtype(dtype)
@@ -62,7 +81,7 @@ def _explicit(dtype: DType, fun_name: str | None, stacklevel: int) -> DType:
   narrow = TO_32.get(dtype)
   if narrow is None or _config.x64():
     return dtype
-  mode = _config.current().explicit_x64dtypes_of
+  mode = _config.current().explicit_x64_dtypes
   if mode == "ALLOW":
     return dtype
   message = (
@@ -103,9 +122,11 @@ def dtype(x: Any) -> Any:
   found = python_scalar_dtypes().get(type(x))
   if found is not None:
     return found
-  if isinstance(x, np.ndarray | np.generic):
+  if isinstance(getattr(x, "weak_type", None), bool):
+    return x.dtype  # ours: made canonical when it was created
+  if isinstance(x, (np.ndarray, np.generic)):
     return _checked(canonicalize_dtype(x.dtype), x)
-  if isinstance(x, type | str | np.dtype):
+  if isinstance(x, (type, str, np.dtype)):
     if isinstance(x, type) and x in PYTHON_64:
       return python_scalar_dtypes()[x]
     return _explicit(_checked(as_dtype(x), x), "dtype", 3)
@@ -113,13 +134,12 @@ def dtype(x: Any) -> Any:
     return x
   if x is None:
     raise ValueError("None has no dtype; expected an array, a number or a dtype.")
-  # What has a dtype and is not NumPy's is ours: it was made canonical when created.
   own = getattr(x, "dtype", None)
   if isinstance(own, np.dtype):
     return _checked(own, x)
   if isinstance(own, ExtendedDType):
     return own
-  if isinstance(x, bool | int | float | complex):  # subclasses, such as IntEnum
+  if isinstance(x, (int, float, complex)):  # subclasses, such as IntEnum
     return python_scalar_dtypes()[scalar_type_of(x)]
   raise TypeError(
       f"Cannot determine dtype of {x!r}: expected an array, a number or a dtype, got "
@@ -166,7 +186,7 @@ def scalar_type_of(x: Any) -> type:
 
 
 def is_weakly_typed(x: Any) -> bool:
-  """Whether `x` has a weak type: a Python number (not a bool), or an array that says so."""
+  """Whether `x` is weakly typed: a Python number (no bool), or an array that says so."""
   if type(x) in PYTHON_64:
     return type(x) is not bool
   return not isinstance(x, type) and bool(getattr(x, "weak_type", False))
@@ -266,25 +286,34 @@ def _node_name(node: _Node) -> str:
   return f"Python {node.__name__}" if isinstance(node, type) else str(node)
 
 
-_lattices: dict[tuple[bool, str], _Lattice] = {
-    (x64, mode): _Lattice(x64, mode == "strict")
-    for x64 in (False, True) for mode in ("standard", "strict")}
+# By mode, without and with 64-bit types.
+_lattices: dict[str, tuple[_Lattice, _Lattice]] = {
+    mode: (_Lattice(False, mode == "strict"), _Lattice(True, mode == "strict"))
+    for mode in ("standard", "strict")}
 
 
 def _join(nodes: tuple[_Node, ...]) -> _Node:
-  mode = _config.current().numpy_dtype_promotion
-  return _lattices[_config.x64(), mode].join(nodes)
+  return _lattices[_config.current().numpy_dtype_promotion][_config.x64()].join(nodes)
+
+
+_python_nodes: dict[object, _Node] = {
+    bool: bool_dtype, int: int, float: float, complex: complex}
+_weak_nodes: dict[DType, _Node] = {
+    bool_dtype: bool_dtype, **dict.fromkeys((*signed, *unsigned), int),
+    **dict.fromkeys(floats, float), **dict.fromkeys(complexes, complex)}
 
 
 def _node(x: Any) -> Any:
-  kind = type(x)
-  if kind in PYTHON_64:
-    return bool_dtype if kind is bool else kind
-  if kind is type and x in PYTHON_64:
-    return bool_dtype if x is bool else x
-  if is_weakly_typed(x):
-    weak = dtype(x)
-    return weak if weak == bool_dtype else scalar_type_of(weak)
+  found = _python_nodes.get(type(x))
+  if found is not None:
+    return found
+  weak = getattr(x, "weak_type", None)
+  if weak is False:  # an array, a tracer or a type of ours: its dtype needs no check
+    return x.dtype
+  if weak is True:
+    return _weak_nodes[x.dtype]
+  if isinstance(x, type) and x in _python_nodes:
+    return _python_nodes[x]
   return default_float_dtype() if x is None else dtype(x)
 
 

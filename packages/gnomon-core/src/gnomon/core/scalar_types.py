@@ -29,8 +29,8 @@ int4 = ml_dtypes.int4
 uint1 = ml_dtypes.uint1
 uint2 = ml_dtypes.uint2
 uint4 = ml_dtypes.uint4
-finfo = ml_dtypes.finfo
-iinfo = ml_dtypes.iinfo
+finfo: Any = ml_dtypes.finfo
+iinfo: Any = ml_dtypes.iinfo
 
 float0: np.dtype[np.void] = np.dtype([("float0", np.void, 0)])
 """The type of tangents of integers and booleans: it has one value and no bytes."""
@@ -183,11 +183,12 @@ def as_dtype(x: Any) -> DType:
     return x
   if isinstance(x, type) and isinstance(own := getattr(x, "dtype", None), np.dtype):
     return own  # scalar types of gnomon.numpy
-  return np.dtype(x)
+  found: DType = np.dtype(x)
+  return found
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
-  """The dtype that arrays get for `dtype`: 64-bit types become 32-bit ones unless x64 is on.
+  """The dtype that arrays get: a 64-bit one becomes a 32-bit one unless x64 is on.
 
   Args:
     dtype: anything that denotes a dtype: a `numpy.dtype`, a scalar type, a name.
@@ -291,6 +292,15 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "numeric": np.number}
 
 
+def _dtype_or_kind(x: Any) -> DType:
+  try:
+    return as_dtype(x)
+  except TypeError:
+    raise ValueError(
+        f"Unknown kind {x!r}: expected one of {', '.join(map(repr, _KINDS))}, or a dtype."
+    ) from None
+
+
 def isdtype(dtype: Any, kind: Any) -> bool:
   """Whether `dtype` is of a kind of the array API standard, or equal to a dtype.
 
@@ -312,11 +322,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     if isinstance(k, str) and k in _KINDS:
       if issubdtype(own, _KINDS[k]):
         return True
-    elif isinstance(k, str) and k not in np.sctypeDict and not hasattr(ml_dtypes, k):
-      raise ValueError(
-          f"Unknown kind {k!r}: expected one of {', '.join(map(repr, _KINDS))}, or a "
-          "dtype.")
-    elif own == (k if isinstance(k, ExtendedDType) else as_dtype(k)):
+    elif own == (k if isinstance(k, ExtendedDType) else _dtype_or_kind(k)):
       return True
   return False
 
@@ -351,7 +357,8 @@ def to_floating_dtype(dtype: Any) -> DType:
     dtype('float32')
   """
   own = to_inexact_dtype(dtype)
-  return np.dtype(finfo(own).dtype)
+  found: DType = np.dtype(finfo(own).dtype)
+  return found
 
 
 def to_complex_dtype(dtype: Any) -> DType:
