@@ -304,7 +304,7 @@ def digits(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
   """Compares gnomon's speed with JAX's: `nox -s bench -- --help` for its options."""
-  install(session, wheels(closure({"gnomon"})))
+  install(session, wheels(closure({"gnomon"})), "jaxlib==0.10.2")  # as JAX has it
   python = executable(pathlib.Path(session.virtualenv.location))
   session.run(
       "python", "benchmarks/run.py", "--gnomon-python", str(python), *session.posargs
