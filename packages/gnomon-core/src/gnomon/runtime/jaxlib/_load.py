@@ -7,22 +7,22 @@ import os
 import re
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 # jaxlib's runtime has three names of the package `jax` compiled in:
 #   jax.core.ShapedArray(shape, dtype, weak_type)   looked up once, kept for ever
 #   jax._src.named_sharding.check_pspec(mesh, spec) looked up once, kept for ever
-#   jax._src.sharding_impls                         looked up for each array; may be absent
-# Were `jax` installed beside us, the look-ups would import it, and it would then overwrite
-# the process-wide hooks that gnomon installs. So each look-up is answered here by a stub:
-# `check_pspec` when this package is imported (no device is needed), `ShapedArray` with the
-# first client (it needs a device), and the third for ever by an entry `None`, which makes
-# the runtime use its own sharding at once instead of searching the path for each array.
+#   jax._src.sharding_impls                         looked up for each array, can fail
+# Were `jax` installed beside us, the look-ups would import it, and it would overwrite the
+# process-wide hooks that gnomon installs. So each look-up is answered here by a stub:
+# `check_pspec` when this package is imported (no device is needed), `ShapedArray` with
+# the first client (it needs a device), and the third for ever by an entry `None`, which
+# makes the runtime use its own sharding, and spares it the search for each array.
 
 SUPPORTED = ((0, 10, 2), (0, 13))
-"""The releases of jaxlib that gnomon works with: from the first up to, not with, the second."""
+"""The releases that gnomon works with: from the first up to, but not with, the second."""
 
 KNOWN_BAD: dict[tuple[int, ...], str] = {
     (0, 11, 1): (
@@ -168,7 +168,7 @@ def allow_alias() -> None:
 
 
 @contextmanager
-def _stubs(**attributes: dict[str, object]) -> Iterator[None]:
+def _stubs(**attributes: Mapping[str, object]) -> Iterator[None]:
   """Puts stub modules under `jax`, and what was there before back again."""
   names = ["jax", *(f"jax.{name}" for name in attributes)]
   before = {name: sys.modules.get(name) for name in names}
@@ -187,7 +187,7 @@ def _stubs(**attributes: dict[str, object]) -> Iterator[None]:
 
 
 def _pin_check_pspec() -> None:
-  from jaxlib import _jax
+  from gnomon.runtime.jaxlib.native import _jax
 
   class AbstractMesh:
     """What the constructor of a sharding reads from a mesh without devices."""
@@ -206,7 +206,8 @@ def pin_aval_factory(device: Any) -> None:
   if _pinned:
     return
   import numpy as np
-  from jaxlib import _jax
+
+  from gnomon.runtime.jaxlib.native import _jax
 
   with _stubs(core={"ShapedArray": make_aval}):
     capsule = np.zeros(16, np.float32).__dlpack__()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
-from jaxlib import _jax, xla_client
+from jaxlib import xla_client
 
 from gnomon.runtime.jaxlib import _load
 from gnomon.runtime.jaxlib import cells as cells  # device_put reads the x64 cell
 from gnomon.runtime.jaxlib.capabilities import capabilities
+from gnomon.runtime.jaxlib.native import _jax
 
 Array: Any = _jax.ArrayImpl
 """The concrete array; not to be subclassed, attributes go onto it by `install`."""
@@ -43,6 +45,20 @@ class Aval:
     self.dtype = np.dtype(dtype)
     self.weak_type = weak_type
 
+  @property
+  def ndim(self) -> int:
+    """The number of dimensions."""
+    return len(self.shape)
+
+  @property
+  def size(self) -> int:
+    """The number of elements."""
+    return math.prod(self.shape)
+
+  def str_short(self) -> str:
+    """`float32[2,3]`."""
+    return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
 
 set_aval_factory(Aval)
 
@@ -59,12 +75,8 @@ def install(name: str, value: object) -> None:
   tools and `typing.get_type_hints` find it.
   """
   setattr(Array, name, value)
-  if not (name.startswith("_") and not name.startswith("__")) and name not in _NOT_ON_BASE:
+  if name.startswith("__") or not name.startswith("_"):
     setattr(ArrayBase, name, value)
-
-
-# The class `Array` itself must keep these: they would change what the class is.
-_NOT_ON_BASE = frozenset({"__del__", "__dict__", "__init__", "__new__", "__class__"})
 
 
 def _install_sharding_attributes() -> None:
@@ -86,7 +98,7 @@ def set_named_sharding_rule(rule: Any) -> None:
   NamedSharding._to_xla_hlo_sharding = rule
 
 
-@lru_cache(maxsize=None)
+@cache
 def single_sharding(device: Any, memory_kind: str | None = None) -> Any:
   """The sharding that places an array on one device; one object for each place."""
   return SingleDeviceSharding(device, memory_kind)
@@ -129,7 +141,7 @@ else:
 
 
 def rewrap(array: Any, aval: Any) -> Any:
-  """The same buffers as an array with another abstract value; shape and size must agree."""
+  """The same buffers as an array of another type, of the same shape and element size."""
   return array._rewrap_with_aval_and_sharding(aval, array._sharding)
 
 
@@ -164,7 +176,9 @@ def copy_to(array: Any, device: Any, sharding: Any, *, copy: bool = False) -> An
   return moved
 
 
-def copy_all(arrays: Sequence[Any], shardings: Sequence[Any], *, copy: bool = False) -> list[Any]:
+def copy_all(
+    arrays: Sequence[Any], shardings: Sequence[Any], *, copy: bool = False,
+) -> list[Any]:
   """Each array with another sharding over as many devices, shard by shard."""
   semantics = (
       ArrayCopySemantics.ALWAYS_COPY if copy else ArrayCopySemantics.REUSE_INPUT)
@@ -189,3 +203,27 @@ def from_dlpack(
 ) -> Any:
   """An array of a DLPack capsule; `copy=None` copies only memory that is not aligned."""
   return _jax.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy)
+
+
+def shard_indices(sharding: Any, shape: Sequence[int]) -> list[tuple[slice, ...]]:
+  """The part of an array of this shape that each device holds, in the order of devices.
+
+  A dimension that is not divided is `slice(None)`.
+  """
+  rank = len(shape)
+  hlo = sharding._to_xla_hlo_sharding(rank)
+  count = len(sharding._internal_device_list)
+  if count == 1 or hlo.is_replicated():
+    return [(slice(None),) * rank] * count
+  tiles = hlo.tile_assignment_dimensions()
+  # Dimensions of tiles after the array's own only say how often a part is repeated.
+  positions = np.empty((count, rank), np.int64)
+  tiled = hlo.tile_assignment_devices()
+  for where, device in zip(np.ndindex(*tiles), tiled, strict=True):
+    positions[device] = where[:rank]
+  sizes = [-(-n // k) for n, k in zip(shape, tiles, strict=False)]
+  return [
+      tuple(
+          slice(None) if k == 1 else slice(min(i * m, n), min((i + 1) * m, n))
+          for i, m, n, k in zip(row.tolist(), sizes, shape, tiles, strict=False))
+      for row in positions]

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 import jaxlib.version
 import jaxlib.weakref_lru_cache
-from jaxlib import _jax, xla_client
+from jaxlib import xla_client
+
+from gnomon.runtime.jaxlib.native import _jax
 
 
 def _signature(function: object) -> str:

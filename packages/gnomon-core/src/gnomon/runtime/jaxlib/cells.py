@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxlib import _jax
+from gnomon.runtime.jaxlib.native import _jax
 
 Cell = _jax.config.Config
 """A setting with a global and a thread-local value; `unset` clears the local one."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxlib import _jax, xla_client
+from jaxlib import xla_client
 
 from gnomon.runtime.jaxlib import _load
 from gnomon.runtime.jaxlib import arrays as arrays  # the factory of abstract values
+from gnomon.runtime.jaxlib.native import _jax
 
 Client: Any = _jax.Client
 Device: Any = _jax.Device
@@ -25,7 +26,7 @@ def make_cpu_client(
   `asynchronous` client hands larger programs to a thread; a synchronous one runs all on
   the caller's, which is faster for small ones. `distributed` is for several processes.
   """
-  client = xla_client.make_cpu_client(
+  client: Any = xla_client.make_cpu_client(
       asynchronous=asynchronous, num_devices=num_devices, **distributed)
   _load.pin_aval_factory(client.local_devices()[0])
   return client

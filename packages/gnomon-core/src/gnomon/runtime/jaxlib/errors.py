@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from jaxlib import _jax
+from gnomon.runtime.jaxlib.native import _jax
 
 JaxRuntimeError: Any = _jax.JaxRuntimeError
 """Raised for a failed compilation or execution; has `error_code_string`."""

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
-from jaxlib import _jax
 from jaxlib.weakref_lru_cache import weakref_lru_cache as weakref_lru_cache
 
 from gnomon.runtime.jaxlib import cells as cells  # the call path reads the cells
+from gnomon.runtime.jaxlib.native import _jax
 
 FunctionCache: Any = _jax.PjitFunctionCache
 """Holds the compiled entries of many functions, up to a capacity."""
@@ -17,8 +17,11 @@ FunctionCache: Any = _jax.PjitFunctionCache
 JitFunction: Any = _jax.PjitFunction
 ArgumentSignature: Any = _jax.jax_jit.ArgumentSignature
 parse_arguments: Any = _jax.jax_jit.parse_arguments
-"""`(args, kwargs values, kwargs names, static_argnums, static_argnames, registry)` gives a
-hashable signature and the flat dynamic arguments."""
+"""A hashable signature and the flat dynamic arguments of a call.
+
+Its arguments: positional ones, values and names of the keyword ones, `static_argnums`,
+`static_argnames`, registry.
+"""
 
 
 class FastpathData(NamedTuple):
@@ -56,7 +59,8 @@ def jit_function(
     cache_miss: called as the function itself; returns `(result, FastpathData | None)`,
       and a true third value to have the entry forgotten. With `None` the signature goes
       to Python from then on. After an exception the next call asks `cache_miss` again.
-    static_argnums, static_argnames: arguments that are part of the key by value.
+    static_argnums: positions of arguments that are part of the key by value.
+    static_argnames: their names.
     cache_key: hashable; what else the cache must keep apart.
     registry: the pytree registry that flattens the arguments.
     shard_arg_fallback: `(value, sharding, layout) -> Array`, for arguments that C++ can

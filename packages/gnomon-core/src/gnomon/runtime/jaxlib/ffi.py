@@ -6,7 +6,9 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from jaxlib import _jax, xla_client
+from jaxlib import xla_client
+
+from gnomon.runtime.jaxlib.native import _jax
 
 
 def register_target(
@@ -45,5 +47,5 @@ def lapack_registrations() -> tuple[str, ...]:
         names.append(name)
   for name in lapack.batch_partitionable_targets():
     _jax.register_custom_call_as_batch_partitionable(name)
-  lapack._lapack.initialize()
+  lapack._lapack.initialize()  # type: ignore[attr-defined]  # not public, but needed
   return tuple(sorted(names))

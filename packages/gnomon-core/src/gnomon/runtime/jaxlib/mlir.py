@@ -7,12 +7,13 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from jaxlib import _jax
 from jaxlib.mlir import ir as _ir
 from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
 
+from gnomon.runtime.jaxlib.native import _jax
+
 # The generated Python classes of the dialects are never imported: operations are made by
-# `ir.Operation.create`, which is faster, and their import would cost more than all of MLIR.
+# `ir.Operation.create`, which is faster, and their import costs more than all of MLIR.
 
 ir: Any = _ir
 hlo: Any = _stablehlo
@@ -34,7 +35,7 @@ def new_context() -> Any:
   context.append_dialect_registry(_registry)
   for dialect in (hlo, chlo, sdy):
     dialect.register_dialect(context, load=True)
-  # Looking a dialect up loads it. Without that an operation can be made, but not verified.
+  # Looking a dialect up loads it. Without that its operations fail to verify.
   for name in ("builtin", "func"):
     context.dialects[name]
   context.set_thread_pool(_threads)
@@ -65,7 +66,7 @@ traceback: Any = _jax.Traceback.get_traceback
 
 
 def set_tracebacks_enabled(enabled: bool) -> None:
-  """Whether `traceback()` and new arrays record the Python stack, in the whole process."""
+  """Whether `traceback()` and new arrays record the Python stack, process-wide."""
   _jax.set_tracebacks_enabled(enabled)
 
 
@@ -77,8 +78,8 @@ def tracebacks_enabled() -> bool:
 class LocationCache:
   """Turns tracebacks into locations, remembering each code position; one a context.
 
-  `code_to_filename` gives the file name to write for a code object, or `None` to leave its
-  frames out. At most `frame_limit` frames are kept, innermost first.
+  `code_to_filename` gives the file name to write for a code object, or `None` to leave
+  its frames out. At most `frame_limit` frames are kept, innermost first.
   """
 
   def __init__(

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxlib import _jax, xla_client
+from jaxlib import xla_client
 
 from gnomon.runtime.jaxlib.capabilities import capabilities
+from gnomon.runtime.jaxlib.native import _jax
 
 CompileOptions: Any = xla_client.CompileOptions
 DeviceAssignment: Any = xla_client.DeviceAssignment
@@ -33,24 +34,24 @@ def release_options() -> dict[str, object]:
 
 # For releases before the given one.
 _FLAGS_BEFORE: tuple[tuple[tuple[int, ...], dict[str, object]], ...] = (
-    # The fusions made by YNNPACK give wrong values when a product with a matrix is squared
-    # and summed (jax-ml/jax#39103, 0.10.2) and crash for sums of products of rank 7 and 8
-    # (jax-ml/jax#39257 and #40412, 0.10.2 and 0.11.0). The empty list makes none.
+    # The fusions made by YNNPACK give wrong values when a product with a matrix is
+    # squared and summed (jax-ml/jax#39103, 0.10.2) and crash in sums of products of rank
+    # 7 and 8 (jax-ml/jax#39257, #40412; 0.10.2 and 0.11.0). The empty list makes none.
     ((0, 11, 1), {"xla_cpu_experimental_ynn_fusion_type": ""}),
 )
 
 
 def compile_options(
-    devices: Sequence[Any], overrides: Mapping[str, object] = {},  # noqa: B006
+    devices: Sequence[Any], overrides: Mapping[str, object] = {},
     num_partitions: int = 1,
 ) -> Any:
   """Options for a program on these devices.
 
   Args:
     devices: one device for each partition of each replica, replicas outermost.
-    overrides: XLA flags by name without dashes, e.g. `{"xla_cpu_enable_fast_math": True}`;
-      they win over `release_options()`. An unknown name is an error of the runtime when
-      the program is compiled.
+    overrides: XLA flags by name without dashes, such as
+      `{"xla_cpu_enable_fast_math": True}`; they win over `release_options()`. An
+      unknown name is an error of the runtime when the program is compiled.
     num_partitions: over how many devices one program is partitioned.
   """
   if num_partitions < 1 or len(devices) % num_partitions:
@@ -72,7 +73,7 @@ def compile_options(
   return options
 
 
-def compile(  # noqa: A001
+def compile(
     client: Any, module: Any, devices: Any, options: Any,
     callbacks: Sequence[Callback] = (),
 ) -> Any:
@@ -85,7 +86,7 @@ def compile(  # noqa: A001
 
 
 def serialize(executable: Any) -> bytes:
-  """An executable as bytes, machine code included; only for the same kind of processor."""
+  """An executable as bytes, with machine code for this kind of processor."""
   blob: bytes = executable.serialize()
   return blob
 

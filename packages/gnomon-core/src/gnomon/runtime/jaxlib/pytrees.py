@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
-from jaxlib import _jax
+from gnomon.runtime.jaxlib.native import _jax
 
 PyTreeDef: Any = _jax.pytree.PyTreeDef
 SequenceKey: Any = _jax.pytree.SequenceKey
