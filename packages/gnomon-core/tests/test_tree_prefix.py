@@ -7,15 +7,16 @@ import re
 from typing import Any
 
 import pytest
+
 from gnomon.tree_util import (
-    DictKey,
-    SequenceKey,
-    equality_errors,
-    equality_errors_pytreedef,
-    flatten_axes,
-    prefix_errors,
-    register_pytree_node,
-    tree_structure,
+  DictKey,
+  SequenceKey,
+  equality_errors,
+  equality_errors_pytreedef,
+  flatten_axes,
+  prefix_errors,
+  register_pytree_node,
+  tree_structure,
 )
 
 

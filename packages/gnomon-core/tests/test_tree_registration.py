@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import pytest
+
 from gnomon import tree, tree_util
 from gnomon.tree_util import GetAttrKey, Partial, keystr
 

@@ -9,10 +9,11 @@ import re
 from typing import Any
 
 import pytest
-from gnomon import tree, tree_util
-from gnomon.tree_util import DictKey, GetAttrKey, SequenceKey, keystr, tree_structure
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gnomon import tree, tree_util
+from gnomon.tree_util import DictKey, GetAttrKey, SequenceKey, keystr, tree_structure
 
 Point = collections.namedtuple("Point", ["x", "y"])  # noqa: PYI024 -- the old kind counts
 

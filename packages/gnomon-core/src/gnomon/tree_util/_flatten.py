@@ -265,7 +265,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
   return out
 
 
-# --- dicts whose keys cannot be sorted ---------------------------------------------------
+# --- dicts whose keys cannot be sorted ---------------------------------------------
 
 
 def _explain_unsortable(error: ValueError, tree: Any, is_leaf: IsLeaf) -> None:

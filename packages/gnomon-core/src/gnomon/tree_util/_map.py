@@ -55,7 +55,7 @@ def tree_map(
     _explain_mismatch("tree_map", tree, rest, is_leaf)
     raise
   # flatten_up_to gives as many as there are leaves, so the zip need not check that.
-  return treedef.unflatten([f(*xs) for xs in zip(leaves, *others)])  # noqa: B905
+  return treedef.unflatten([f(*xs) for xs in zip(leaves, *others)])
 
 
 def tree_map_with_path(
@@ -249,5 +249,6 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
   >>> tree_broadcast({"a": 0, "b": 1}, {"a": (7, 8), "b": [9]})
   {'a': (0, 0), 'b': [1]}
   """
-  leaves = broadcast_prefix(prefix_tree, full_tree, is_leaf, name="tree_broadcast: prefix_tree")
+  leaves = broadcast_prefix(
+      prefix_tree, full_tree, is_leaf, name="tree_broadcast: prefix_tree")
   return tree_structure(full_tree).unflatten(leaves)

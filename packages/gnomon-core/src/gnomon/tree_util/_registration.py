@@ -6,7 +6,7 @@ import copyreg
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from gnomon.runtime.jaxlib import pytrees
 from gnomon.tree_util._flatten import KeyEntry, is_tree_node
@@ -287,7 +287,7 @@ def _check_methods(function: str, cls: Any, flatten: str) -> None:
           f"{flatten} and tree_unflatten, but has no {method}")
 
 
-# --- Partial -----------------------------------------------------------------------------
+# --- Partial -----------------------------------------------------------------------
 
 
 class _Whole:
@@ -338,7 +338,7 @@ class Partial(functools.partial[Any]):
   (9, 16)
   """
 
-  def __new__(cls, func: Callable[..., Any], *args: Any, **kw: Any) -> Partial:
+  def __new__(cls, func: Callable[..., Any], *args: Any, **kw: Any) -> Self:
     if isinstance(func, functools.partial):
       func = _Whole(func)
     return super().__new__(cls, func, *args, **kw)
@@ -353,7 +353,7 @@ register_pytree_node(
     Partial, lambda p: ((p.args, p.keywords), p.func), _make_partial)
 
 
-# --- pickling ----------------------------------------------------------------------------
+# --- pickling ----------------------------------------------------------------------
 
 # A pickled PyTreeDef refers to its registry. Registries are live objects of this process:
 # by name is the only way to find the one of the other process.
