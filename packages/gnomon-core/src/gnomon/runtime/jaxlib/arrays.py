@@ -80,16 +80,14 @@ def install(name: str, value: object) -> None:
 
 
 def _install_sharding_attributes() -> None:
-  def replicated(self: Any, num_dimensions: int) -> Any:
-    return _REPLICATED
-
-  SingleDeviceSharding._to_xla_hlo_sharding = replicated
-  SingleDeviceSharding.device_set = property(lambda self: {self._device})
-  for cls in (SingleDeviceSharding, NamedSharding):
+  replicate = HloSharding.replicate()
+  SingleDeviceSharding._to_xla_hlo_sharding = lambda self, num_dimensions: replicate
+  GSPMDSharding._to_xla_hlo_sharding = lambda self, num_dimensions: self._hlo_sharding
+  for cls in (SingleDeviceSharding, NamedSharding, GSPMDSharding):
     cls.memory_kind = property(lambda self: self._memory_kind)
+    cls.device_set = property(lambda self: set(self._internal_device_list))
 
 
-_REPLICATED = HloSharding.replicate()
 _install_sharding_attributes()
 
 

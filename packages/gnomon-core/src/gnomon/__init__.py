@@ -1,0 +1,13 @@
+"""Composable transformations of array programs: differentiate, vectorise, compile."""
+
+from __future__ import annotations
+
+from pkgutil import extend_path
+from typing import TYPE_CHECKING
+
+__path__ = extend_path(__path__, __name__)  # the other distributions add their slices
+
+from gnomon.api.jit import jit as jit
+from gnomon.runtime.jaxlib import mlir as _mlir
+
+_mlir.set_tracebacks_enabled(True)

@@ -1,0 +1,360 @@
+"""`jit`: tracing once per signature, compiling, and the C++ call path."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gnomon import _config
+from gnomon.api import tools
+from gnomon.core import source
+from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
+from gnomon.core.trace import EVAL, Tracer, get_current
+from gnomon.core.types import typeof
+from gnomon.runtime import backends
+from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
+from gnomon.runtime.execute import as_operand, common_device, explain
+from gnomon.runtime.jaxlib import arrays, fastpath
+from gnomon.transform.call import jit_p
+from gnomon.transform.vmap import axis_env
+
+Array = arrays.Array
+_cache = fastpath.FunctionCache()
+
+
+class Traced:
+  """A traced function: its jaxpr, constants that are tracers, and the results' structure."""
+
+  __slots__ = ("jaxpr", "out_tree", "outer")
+
+  def __init__(self, jaxpr: ClosedJaxpr, outer: list[Any], out_tree: Any) -> None:
+    self.jaxpr, self.outer, self.out_tree = jaxpr, outer, out_tree
+
+
+def _context() -> Any:
+  return (_config.trace_key(), _config.x64(), axis_env.get())
+
+
+def _trace(
+    fun: Any, who: str, in_tree: Any, avals: tuple[Any, ...], static: Any, dropped: Any,
+) -> Traced:
+  """Traces `fun`; `static` is `(positions, values, names and values)`."""
+  nums, values, named = static
+  out_tree: Any = None
+
+  def flat(*leaves: Any) -> list[Any]:
+    nonlocal out_tree
+    args, kwargs = in_tree.unflatten(leaves)
+    if nums or named:
+      args = list(args)
+      for i, v in zip(nums, values):
+        args.insert(i, v.value)
+      kwargs = {**kwargs, **{k: v.value for k, v in named}}
+    outs, out_tree = tools.results_to_flat(fun(*args, **kwargs), who, fun)
+    return outs
+
+  jaxpr, consts = trace_to_jaxpr(
+      flat, avals, tools.debug_info(who, fun, in_tree, nums))
+  if has_tracers(consts):
+    return Traced(close(convert_constvars(jaxpr)), consts, out_tree)
+  return Traced(ClosedJaxpr(jaxpr, consts), [], out_tree)
+
+
+_trace_cached = fastpath.weakref_lru_cache(_context, _trace, 8192)
+
+
+def trace_function(
+    fun: Any, who: str, in_tree: Any, avals: tuple[Any, ...], static: Any = ((), (), ()),
+) -> Traced:
+  """Traces a function once per signature and trace context."""
+  found: Traced = _trace_cached(fun, who, in_tree, avals, static, None)
+  if found.outer and any(x.trace.done for x in found.outer if isinstance(x, Tracer)):
+    return _trace(fun, who, in_tree, avals, static, None)  # closed over an earlier trace
+  return found
+
+
+class Static:
+  """A static argument: equal to another of the same type and value."""
+
+  __slots__ = ("hash", "value")
+
+  def __init__(self, value: Any, name: str, who: str) -> None:
+    self.value = value
+    try:
+      self.hash = hash(value)
+    except TypeError as e:
+      raise ValueError(
+          "Non-hashable static arguments are not supported: the static argument "
+          f"{name} of {who} is {value!r} of type {type(value)} ({e}). Pass a hashable value, "
+          "such as a tuple in place of a list") from None
+
+  def __hash__(self) -> int:
+    return self.hash
+
+  def __eq__(self, other: object) -> bool:
+    return (
+        type(other) is Static and type(other.value) is type(self.value)
+        and bool(other.value == self.value))
+
+
+class JitInfo:
+  """One jitted function: its options, and what happens when the C++ path has no answer."""
+
+  def __init__(self, fun: Any, *, static_argnums: Any, static_argnames: Any,
+               donate_argnums: Any, donate_argnames: Any, keep_unused: bool,
+               inline: bool, device: Any, options: dict[str, Any] | None) -> None:
+    self.fun, self.name = fun, tools.function_name(fun)
+    self.keep_unused, self.inline, self.device = keep_unused, inline, device
+    self.options = dict(options or {})
+    nums = tools.int_tuple(static_argnums, "static_argnums")
+    names = tools.str_tuple(static_argnames, "static_argnames")
+    donate = tools.int_tuple(donate_argnums, "donate_argnums")
+    donate_names = tools.str_tuple(donate_argnames, "donate_argnames")
+    self.static_argnums, self.static_argnames = nums, names
+    self.donate_argnums, self.donate_argnames = donate, donate_names
+    if nums or names or donate or donate_names:
+      self._resolve()
+
+  def _resolve(self) -> None:
+    """Lets numbers imply names and names numbers, by the signature."""
+    sig = tools.signature_of(self.fun)
+    if sig is None:
+      return
+    params = list(sig.parameters.values())
+    positional = [
+        p.name for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    named = [p.name for p in params if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    var_pos = any(p.kind is p.VAR_POSITIONAL for p in params)
+    var_kw = any(p.kind is p.VAR_KEYWORD for p in params)
+
+    def both(nums: Any, names: Any, what: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+      n = len(positional)
+      for i in nums:
+        if not var_pos and not -n <= i < n:
+          raise ValueError(
+              f"{what}_argnums={nums} of jit is out of range for {self.name}, which takes "
+              f"{n} positional arguments")
+      for k in names:
+        if not var_kw and k not in named:
+          raise ValueError(
+              f"{what}_argnames={names} of jit names {k!r}, which is no argument of "
+              f"{self.name}: it takes {', '.join(named)}")
+      nums = tuple(i % n if i < 0 and n else i for i in nums)
+      all_names = {*names, *(positional[i] for i in nums if i < n and positional[i] in named)}
+      all_nums = {*nums, *(positional.index(k) for k in names if k in positional)}
+      return tuple(sorted(all_nums)), tuple(sorted(all_names))
+
+    self.static_argnums, self.static_argnames = both(
+        self.static_argnums, self.static_argnames, "static")
+    self.donate_argnums, self.donate_argnames = both(
+        self.donate_argnums, self.donate_argnames, "donate")
+    both_ways = set(self.donate_argnums) & set(self.static_argnums)
+    if both_ways:
+      raise ValueError(
+          f"jit: the arguments {sorted(both_ways)} of {self.name} are both static and "
+          "donated; a static argument has no buffer to give away")
+
+  @property
+  def key(self) -> Any:
+    return (
+        self.static_argnums, self.static_argnames, self.donate_argnums,
+        self.donate_argnames, self.keep_unused, self.inline, self.device,
+        tuple(sorted(self.options.items())))
+
+  # ---- a call that C++ cannot answer
+
+  def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The flat dynamic arguments, their structure, and the static ones."""
+    if self.static_argnums or self.static_argnames:
+      n = len(args)
+      nums = tuple(sorted({i % n if i < 0 else i for i in self.static_argnums if -n <= i < n}))
+      names = tuple(k for k in self.static_argnames if k in kwargs)
+      static = (
+          nums, tuple(Static(args[i], f"number {i}", self.name) for i in nums),
+          tuple((k, Static(kwargs[k], k, self.name)) for k in names))
+      args = tuple(x for i, x in enumerate(args) if i not in nums)
+      kwargs = {k: v for k, v in kwargs.items() if k not in names}
+    else:
+      static = ((), (), ())
+    leaves, tree = tools.flatten((args, kwargs))
+    return leaves, tree, static
+
+  def avals(self, leaves: Sequence[Any], tree: Any, static: Any) -> tuple[Any, ...]:
+    try:
+      return tuple([typeof(x) for x in leaves])
+    except TypeError:
+      names = tools.leaf_names(self.fun, tree, static[0])
+      return tuple([
+          tools.check_leaf(x, f"the jitted function {self.name}", lambda: names()[i])
+          for i, x in enumerate(leaves)])
+
+  def donated(self, tree: Any, static: Any) -> tuple[bool, ...]:
+    """Which flat arguments are donated."""
+    if not self.donate_argnums and not self.donate_argnames:
+      return (False,) * tree.num_leaves
+    args_tree, kwargs_tree = tree.children()
+    positions = [
+        i for i in range(args_tree.num_leaves + len(static[0]) + 1000) if i not in static[0]]
+    out: list[bool] = []
+    for i, t in zip(positions, args_tree.children()):
+      out += [i in self.donate_argnums] * t.num_leaves
+    keys = kwargs_tree.node_data()[1] if kwargs_tree.node_data() else ()
+    for k, t in zip(keys, kwargs_tree.children()):
+      out += [k in self.donate_argnames] * t.num_leaves
+    return tuple(out)
+
+  def trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, Any, Any, Any]:
+    """The traced function, flat arguments, structure and static arguments of a call."""
+    leaves, tree, static = self.split(args, kwargs)
+    traced = trace_function(
+        self.fun, "jit", tree, self.avals(leaves, tree, static), static)
+    return traced, leaves, tree, static
+
+  def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """Answers a call in Python, with what C++ needs to answer the next one."""
+    traced, leaves, tree, static = self.trace(args, kwargs)
+    trace = get_current()
+    if trace is not EVAL or traced.outer:
+      donated = self.donated(tree, static)
+      outs = trace.process(jit_p, [*traced.outer, *leaves], {
+          "jaxpr": traced.jaxpr, "name": self.name,
+          "donated_invars": (False,) * len(traced.outer) + donated,
+          "inline": self.inline, "keep_unused": self.keep_unused,
+          "compiler_options": tuple(sorted(self.options.items()))})
+      return traced.out_tree.unflatten(outs), None
+    operands = [x if type(x) is Array else as_operand(x) for x in leaves]
+    device = self.device or common_device(operands, f"the jitted function {self.name}")
+    exe = self.executable(traced.jaxpr, device, self.donated(tree, static))
+    committed = self.device is not None or any(physical(x)._committed for x in operands)
+    outs = run_jitted(
+        exe, [to_device(physical(x), device) for x in operands], committed,
+        lambda i: tools.leaf_names(self.fun, tree, static[0])()[i])
+    out = traced.out_tree.unflatten(outs)
+    simple = exe.plain and all(not hasattr(x, "physical") for x in operands)
+    return out, self.fast(exe, traced, committed) if simple else None
+
+  def executable(
+      self, jaxpr: ClosedJaxpr, device: Any, donated: tuple[bool, ...]) -> Executable:
+    key = ("executable", device, donated, self.keep_unused, tuple(sorted(self.options.items())))
+    found = jaxpr.memo.get(key)
+    if found is None:
+      found = jaxpr.memo[key] = compile_jaxpr(
+          jaxpr, self.name, device, donated=donated, keep_unused=self.keep_unused,
+          options=self.options)
+    return found  # type: ignore[no-any-return]
+
+  def fast(self, exe: Executable, traced: Traced, committed: bool) -> Any:
+    n = len(exe.const_args) + sum(exe.kept)
+    outs = exe.out_avals
+    return fastpath.FastpathData(
+        exe.loaded, traced.out_tree, [exe.sharding] * n, [exe.sharding] * len(outs), outs,
+        [committed] * len(outs), [True] * len(exe.const_args) + list(exe.kept), [None] * n,
+        exe.const_args)
+
+
+def run_jitted(
+    exe: Executable, args: list[Any], committed: bool, name: Callable[[int], str]) -> Any:
+  """Runs a compiled function on arrays; says which argument was deleted."""
+  try:
+    return exe(args, committed)
+  except Exception as e:
+    raise explain(e, args, name) from None
+
+
+def _shard_arg(x: Any, sharding: Any, layout: Any) -> Any:
+  del layout
+  return to_device(x, next(iter(sharding.device_set)))
+
+
+def jit(
+    fun: Callable[..., Any] | None = None, /, *, in_shardings: Any = None,
+    out_shardings: Any = None, static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None, keep_unused: bool = False,
+    device: Any = None, backend: str | None = None, inline: bool = False,
+    compiler_options: dict[str, Any] | None = None) -> Any:
+  """Compiles a function: traced once per types of its arguments, run as one program.
+
+  The function's arguments and results are arrays, numbers, or pytrees of them; it must have
+  no side effects, and must not depend on values in Python control flow.
+
+  Args:
+    fun: the function. Left out, `jit` returns a decorator with the other arguments.
+    in_shardings, out_shardings: where arguments and results live; for programs over several
+      devices.
+    static_argnums, static_argnames: arguments that are part of the program: hashable values,
+      for each of which the function is compiled anew.
+    donate_argnums, donate_argnames: arguments whose buffers the program may reuse; they are
+      deleted by the call.
+    keep_unused: keeps arguments that the function does not read.
+    device: runs the function on this device.
+    backend: the platform to run on.
+    inline: puts the function's operations into a surrounding program instead of a call.
+    compiler_options: options for XLA by name.
+
+  Returns:
+    The compiled function, with the same signature.
+
+  >>> import gnomon
+  >>> f = gnomon.jit(lambda x, n: x * n, static_argnums=1)
+  >>> float(f(2.0, 3))
+  6.0
+
+  Raises:
+    TypeError: `fun` is not callable; when called: an argument is no array.
+    ValueError: argument numbers or names do not fit the function; when called: a static
+      argument is not hashable.
+  """
+  if fun is None:
+    return functools.partial(
+        jit, in_shardings=in_shardings, out_shardings=out_shardings,
+        static_argnums=static_argnums, static_argnames=static_argnames,
+        donate_argnums=donate_argnums, donate_argnames=donate_argnames,
+        keep_unused=keep_unused, device=device, backend=backend, inline=inline,
+        compiler_options=compiler_options)
+  tools.check_callable(fun, "jit")
+  if backend is not None and device is None:
+    device = backends.devices(backend)[0]
+  info = JitInfo(
+      fun, static_argnums=static_argnums, static_argnames=static_argnames,
+      donate_argnums=donate_argnums, donate_argnames=donate_argnames,
+      keep_unused=keep_unused, inline=inline, device=device, options=compiler_options)
+  return _wrap(fun, info)
+
+
+def _wrap(fun: Any, info: JitInfo) -> Any:
+  """The C++ function object with Python's attributes of a wrapped function."""
+  def cache_miss(*args: Any, **kwargs: Any) -> Any:
+    try:
+      return info.miss(args, kwargs)
+    except Exception as e:
+      source.filter_traceback(e)
+      raise
+
+  function = fastpath.jit_function(
+      info.name, fun, cache_miss, info.static_argnums, info.static_argnames, info.key,
+      tools.registry, _shard_arg, _cache)
+  for attribute in functools.WRAPPER_ASSIGNMENTS:
+    value = getattr(fun, attribute, None)
+    if value is not None:
+      setattr(function, attribute, value)
+  function.__wrapped__ = fun
+  function._jit_info = info
+  function.clear_cache = function._clear_cache
+
+  def eval_shape(*args: Any, **kwargs: Any) -> Any:
+    traced, *_ = info.trace(args, kwargs)
+    return traced.out_tree.unflatten(shapes_of(traced.jaxpr.out_avals))
+
+  function.eval_shape = eval_shape
+  return function
+
+
+def shapes_of(avals: Iterable[Any]) -> list[Any]:
+  """`ShapeDtypeStruct`s of types."""
+  from gnomon.api.evaluate import ShapeDtypeStruct
+  return [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+

@@ -1,0 +1,157 @@
+"""What the front ends share: names for messages, argument numbers, flat functions."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gnomon.core.jaxpr import DebugInfo
+from gnomon.core.types import typeof
+from gnomon.runtime.jaxlib import pytrees
+from gnomon.tree_util import keystr, tree_flatten_with_path
+
+registry = pytrees.default_registry
+flatten = registry.flatten
+
+
+def check_callable(fun: Any, who: str) -> None:
+  """Raises `TypeError` unless `fun` can be transformed."""
+  if not callable(fun):
+    raise TypeError(f"{who} expects a function, got {fun!r} of type {type(fun).__name__}")
+  if inspect.isgeneratorfunction(fun):
+    raise TypeError(f"{who} does not work on generator functions, got {function_name(fun)}")
+
+
+def function_name(fun: Any) -> str:
+  """The bare name of a callable."""
+  name = getattr(fun, "__name__", None)
+  if name is None and isinstance(fun, functools.partial):
+    return function_name(fun.func)
+  return name or type(fun).__name__
+
+
+def describe_function(fun: Any) -> str:
+  """`name at file:line`, for messages."""
+  inner = inspect.unwrap(fun) if hasattr(fun, "__wrapped__") else fun
+  while isinstance(inner, functools.partial):
+    inner = inner.func
+  code = getattr(inner, "__code__", None)
+  name = function_name(fun)
+  return f"{name} at {code.co_filename}:{code.co_firstlineno}" if code else name
+
+
+def signature_of(fun: Any) -> inspect.Signature | None:
+  """The signature, where Python can tell it."""
+  try:
+    return inspect.signature(fun)
+  except (ValueError, TypeError):
+    return None
+
+
+def leaf_names(
+    fun: Any, tree: Any, skipped: Sequence[int] = ()) -> Callable[[], list[str]]:
+  """Names for the leaves of `(args, kwargs)` of a call, made when a message needs them."""
+  def names() -> list[str]:
+    args, kwargs = tree.unflatten([object()] * tree.num_leaves)
+    positions = [i for i in range(len(args) + len(skipped)) if i not in skipped]
+    found = _positional(fun, positions)
+    out = []
+    for name, x in zip(found, args):
+      out += [name + keystr(path) for path, _ in tree_flatten_with_path(x)[0]]
+    for name, x in sorted(kwargs.items()):
+      out += [name + keystr(path) for path, _ in tree_flatten_with_path(x)[0]]
+    return out
+
+  return names
+
+
+def _positional(fun: Any, positions: Sequence[int]) -> list[str]:
+  sig = signature_of(fun)
+  if sig is None:
+    return [f"args[{i}]" for i in positions]
+  names: list[str] = []
+  rest = None
+  for p in sig.parameters.values():
+    if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+      names.append(p.name)
+    elif p.kind is p.VAR_POSITIONAL:
+      rest = p.name
+  return [
+      names[i] if i < len(names) else f"{rest}[{i - len(names)}]" if rest else f"args[{i}]"
+      for i in positions]
+
+
+def debug_info(
+    traced_for: str, fun: Any, tree: Any, skipped: Sequence[int] = ()) -> DebugInfo:
+  """What messages say of a function that is being traced."""
+  return DebugInfo(traced_for, describe_function(fun), leaf_names(fun, tree, skipped))
+
+
+def int_tuple(value: int | Iterable[int] | None, name: str) -> tuple[int, ...]:
+  """Argument numbers as a tuple.
+
+  Raises:
+    TypeError: they are not integers.
+  """
+  if value is None:
+    return ()
+  if isinstance(value, int):
+    return (value,)
+  out = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+  if out is None or not all(hasattr(v, "__index__") for v in out):
+    raise TypeError(f"{name} must be an int or a sequence of ints, got {value!r}")
+  return tuple(v.__index__() for v in out)
+
+
+def str_tuple(value: str | Iterable[str] | None, name: str) -> tuple[str, ...]:
+  """Argument names as a tuple.
+
+  Raises:
+    TypeError: they are not strings.
+  """
+  if value is None:
+    return ()
+  if isinstance(value, str):
+    return (value,)
+  out = tuple(value) if isinstance(value, Iterable) else None
+  if out is None or not all(isinstance(v, str) for v in out):
+    raise TypeError(f"{name} must be a str or a sequence of strs, got {value!r}")
+  return out
+
+
+def check_leaf(x: Any, who: str, path: Callable[[], str]) -> Any:
+  """The type of an argument.
+
+  Raises:
+    TypeError: it is no array; names the argument.
+  """
+  try:
+    return typeof(x)
+  except TypeError:
+    pass
+  raise TypeError(
+      f"the argument {path()} of {who} is not a valid array type: {x!r} of type {type(x)}. "
+      "Arguments are arrays, NumPy arrays, numbers, or pytrees of them; pass anything else "
+      "as a static argument (static_argnums or static_argnames of jit), or close over it")
+
+
+def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
+  """Flattens what a traced function returned.
+
+  Raises:
+    TypeError: a result is no array; names its place.
+  """
+  leaves, tree = flatten(out)
+  for i, x in enumerate(leaves):
+    if x is None or not hasattr(x, "aval"):
+      try:
+        typeof(x)
+      except TypeError:
+        path = keystr(tree_flatten_with_path(out)[0][i][0])
+        raise TypeError(
+            f"the function {describe_function(fun)} traced for {who} returned a value of "
+            f"type {type(x)}{' at ' + path if path else ''}: {x!r}. Results must be arrays, "
+            "numbers, or pytrees of them") from None
+  return leaves, tree

@@ -1,0 +1,267 @@
+"""A StableHLO module from a closed jaxpr, in one walk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.core import source
+from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, jaxprs_in_params
+from gnomon.core.rule import lower
+from gnomon.core.types import typeof
+from gnomon.lowering.builder import Builder
+from gnomon.runtime.jaxlib import arrays, mlir
+
+__all__ = ["Context", "Lowered", "lower", "lower_module"]
+
+ir = mlir.ir
+_INLINE_BYTES = 256  # larger constants become arguments: XLA would fold and copy them
+
+
+class Lowered(NamedTuple):
+  """A module, the constants that it takes as leading arguments, and which inputs it kept."""
+
+  module: Any
+  const_args: list[Any]
+  kept: tuple[bool, ...]
+
+
+class _Local(threading.local):
+  """A builder a thread: contexts are independent."""
+
+  def __init__(self) -> None:
+    self.builder: Builder | None = None
+    self.uses = 0
+
+
+_local = _Local()
+_USES_OF_A_CONTEXT = 500  # attributes live as long as their context, so it is renewed
+
+
+def _builder() -> Builder:
+  if _local.builder is None or _local.uses > _USES_OF_A_CONTEXT:
+    _local.builder, _local.uses = Builder(mlir.new_context()), 0
+    with _local.builder.context:
+      _local.builder.locations = mlir.LocationCache(  # type: ignore[attr-defined]
+          _local.builder.context,
+          lambda code: code.co_filename if source.is_user_file(code.co_filename) else None, 8)
+  _local.uses += 1
+  return _local.builder
+
+
+def large_constants(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
+  """The constants of a program, at any depth, that are passed as arguments."""
+  found = jaxpr.memo.get("large constants")
+  if found is None:
+    by_id: dict[int, Any] = {}
+    if isinstance(jaxpr, ClosedJaxpr):
+      for c in jaxpr.consts:
+        if _is_large(c):
+          by_id[id(c)] = c
+    inner = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+    for e in inner.eqns:
+      if e.primitive.call:
+        for value in e.params.values():
+          for v in value if type(value) in (tuple, list) else (value,):
+            if isinstance(v, (ClosedJaxpr, Jaxpr)):
+              by_id.update((id(c), c) for c in large_constants(v))
+    found = jaxpr.memo["large constants"] = list(by_id.values())
+  return found  # type: ignore[no-any-return]
+
+
+def _is_large(c: Any) -> bool:
+  aval = typeof(c)
+  return hasattr(aval, "size") and aval.size * 4 > _INLINE_BYTES
+
+
+class Context:
+  """What a lowering rule sees: the builder `b`, the types, and how to emit jaxprs."""
+
+  __slots__ = (
+      "_constants", "_eqn", "_functions", "_names", "_symbols", "b", "platforms", "prefix")
+
+  def __init__(self, b: Builder, symbols: Any, prefix: str, platforms: tuple[str, ...]) -> None:
+    self.b, self._symbols = b, symbols
+    self._functions: dict[int, tuple[Any, Any]] = {}
+    self._constants: dict[int, Any] = {}
+    self._names: set[str] = {"main"}
+    self._eqn: Any = None
+    self.prefix = prefix
+    self.platforms = platforms
+
+  @property
+  def avals_in(self) -> list[Any]:
+    return [v.aval for v in self._eqn.invars]
+
+  @property
+  def avals_out(self) -> list[Any]:
+    return [v.aval for v in self._eqn.outvars]
+
+  @property
+  def eqn(self) -> Eqn:
+    return self._eqn
+
+  # ---- jaxprs
+
+  def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+    """Emits a jaxpr in place."""
+    consts = [self._constant(c) for c in jaxpr.consts]
+    return self.emit(jaxpr.jaxpr, consts, values)
+
+  def call(self, name: str, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+    """Calls a jaxpr as a function of the module, emitted once."""
+    b = self.b
+    large = large_constants(jaxpr)
+    found = self._functions.get(id(jaxpr))
+    if found is None:
+      symbol = self._fresh(name)
+      operands = [typeof(c) for c in large] + jaxpr.in_avals
+      outer_ip, outer_eqn, outer_consts, outer_loc = b.ip, self._eqn, self._constants, b.loc
+      block = function(
+          self, symbol, operands, jaxpr.out_avals, private=True)
+      b.ip = ir.InsertionPoint(block)
+      args = list(block.arguments)
+      self._constants = {id(c): a for c, a in zip(large, args)}
+      try:
+        outs = self.inline(jaxpr, args[len(large):])
+        b.op("func.return", [], outs)
+      finally:
+        b.ip, self._eqn, self._constants, b.loc = outer_ip, outer_eqn, outer_consts, outer_loc
+      found = self._functions[id(jaxpr)] = (ir.FlatSymbolRefAttr.get(symbol), jaxpr)
+    operands = [self._constant(c) for c in large] + list(values)
+    types = [b.tensor(a) for a in jaxpr.out_avals]
+    return list(b.op("func.call", types, operands, {"callee": found[0]}).results)
+
+  def _fresh(self, name: str) -> str:
+    base = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "f"
+    symbol, i = base, 0
+    while symbol in self._names:
+      symbol = f"{base}_{i}"
+      i += 1
+    self._names.add(symbol)
+    return symbol
+
+  def _constant(self, c: Any) -> Any:
+    found = self._constants.get(id(c))
+    if found is not None:
+      return found
+    return self.b.constant(host(c))
+
+  def emit(self, jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
+    """Emits the live equations of a jaxpr; returns its results."""
+    b, table = self.b, lower
+    outer, outer_loc = self._eqn, b.loc
+    env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
+    env.update(zip(jaxpr.invars, args))
+    locations = b.locations  # type: ignore[attr-defined]
+    for e in live(jaxpr):
+      tb = e.source
+      if type(tb) is source.Source:
+        name = "/".join((self.prefix, *tb.names, e.primitive.name))
+        tb = tb.traceback
+      else:
+        name = f"{self.prefix}/{e.primitive.name}"
+      b.loc = ir.Location.name(name, locations.get(tb))
+      operands = [
+          b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v]
+          for v in e.invars]
+      self._eqn = e
+      outs = table[e.primitive](self, *operands, **e.params)
+      env.update(zip(e.outvars, outs))
+    self._eqn, b.loc = outer, outer_loc
+    return [
+        b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v]
+        for v in jaxpr.outvars]
+
+
+def live(jaxpr: Jaxpr) -> list[Eqn]:
+  """The equations that results or effects depend on, in order; remembered."""
+  found = jaxpr.memo.get("live")
+  if found is None:
+    needed, kept = set(jaxpr.outvars), []
+    for e in reversed(jaxpr.eqns):
+      if e.effects or not needed.isdisjoint(e.outvars):
+        kept.append(e)
+        needed.update(e.invars)
+    kept.reverse()
+    found = jaxpr.memo["live"] = kept
+  return found  # type: ignore[no-any-return]
+
+
+def host(c: Any) -> np.ndarray[Any, Any]:
+  """The value of a constant on the host, in its canonical dtype."""
+  aval = typeof(c)
+  if type(c) is arrays.Array:
+    return arrays.host_view(c)
+  if hasattr(c, "physical"):  # an array of keys
+    return host(c.physical)
+  return np.asarray(c, aval.dtype)
+
+
+def function(
+    ctx: Context, symbol: str, in_avals: Sequence[Any], out_avals: Sequence[Any], *,
+    private: bool, arg_attrs: Any = None) -> Any:
+  """A `func.func` in the module; returns its entry block."""
+  b = ctx.b
+  ins, outs = [b.tensor(a) for a in in_avals], [b.tensor(a) for a in out_avals]
+  attrs = {
+      "sym_name": b.string(symbol),
+      "function_type": ir.TypeAttr.get(ir.FunctionType.get(ins, outs)),
+      "sym_visibility": b.string("private" if private else "public")}
+  if arg_attrs is not None:
+    attrs["arg_attrs"] = arg_attrs
+  op = ir.Operation.create(
+      "func.func", [], [], attrs, None, 1, b.unknown, ir.InsertionPoint(ctx._symbols))
+  return op.regions[0].blocks.append(*ins, arg_locs=[b.unknown] * len(ins))
+
+
+def kept_inputs(jaxpr: Jaxpr, keep_unused: bool) -> tuple[bool, ...]:
+  """Which inputs a program reads."""
+  if keep_unused:
+    return (True,) * len(jaxpr.invars)
+  used = set(jaxpr.outvars)
+  for e in live(jaxpr):
+    used.update(e.invars)
+  return tuple([v in used for v in jaxpr.invars])
+
+
+def lower_module(
+    jaxpr: ClosedJaxpr, name: str, *, donated: Sequence[bool] = (), keep_unused: bool = False,
+    platforms: tuple[str, ...] = ("cpu",)) -> Lowered:
+  """Emits a closed jaxpr as the function `main` of a module called `jit_<name>`."""
+  b = _builder()
+  with b.context, b.unknown:
+    module = ir.Module.create(b.unknown)
+    safe = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    module.operation.attributes["sym_name"] = b.string(f"jit_{safe}")
+    ctx = Context(b, module.body, f"jit({name})", platforms)
+    inner, large = jaxpr.jaxpr, large_constants(jaxpr)
+    kept = kept_inputs(inner, keep_unused)
+    avals = [typeof(c) for c in large] + [v.aval for v, k in zip(inner.invars, kept) if k]
+    donors = [False] * len(large) + [d for d, k in zip(donated, kept) if k]
+    block = function(
+        ctx, "main", avals, jaxpr.out_avals, private=False,
+        arg_attrs=_donation(b, donors, avals) if any(donors) else None)
+    b.ip, b.loc = ir.InsertionPoint(block), b.unknown
+    args = list(block.arguments)
+    ctx._constants = {id(c): a for c, a in zip(large, args)}
+    values, it = [], iter(args[len(large):])
+    for k in kept:
+      values.append(next(it) if k else None)
+    outs = ctx.inline(jaxpr, values)
+    b.loc = b.unknown
+    b.op("func.return", [], outs)
+  return Lowered(module, large, kept)
+
+
+def _donation(b: Builder, donors: Sequence[bool], avals: Sequence[Any]) -> Any:
+  donor = ir.DictAttr.get({"jax.buffer_donor": b.flag(True)})
+  return ir.ArrayAttr.get([donor if d else ir.DictAttr.get({}) for d in donors])
+
+
+def subprograms(jaxpr: Jaxpr) -> Sequence[Jaxpr]:
+  """The jaxprs directly inside equations, for passes over whole programs."""
+  return [j for e in jaxpr.eqns if e.primitive.call for j in jaxprs_in_params(e.params)]

@@ -1,0 +1,98 @@
+"""Executables: a closed jaxpr lowered and compiled, with what is needed to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core import dtypes
+from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.types import physical_aval, typeof
+from gnomon.lowering.module import lower_module
+from gnomon.runtime import backends
+from gnomon.runtime.jaxlib import arrays, clients, programs
+
+# Handlers for results that are not plain arrays: keys wrap the array of their words.
+result_wrappers: dict[type, Any] = {}
+
+
+class Executable:
+  """A compiled program: `run` on the kept arguments, `handlers` for its results."""
+
+  __slots__ = (
+      "const_args", "device", "handlers", "kept", "loaded", "lowered", "out_avals", "plain",
+      "run", "sharding")
+
+  def __init__(
+      self, loaded: Any, lowered: Any, device: Any, out_avals: Sequence[Any]) -> None:
+    self.loaded, self.lowered, self.device = loaded, lowered, device
+    self.sharding = backends.sharding_of(device)
+    self.out_avals = list(out_avals)
+    self.kept = lowered.kept
+    self.const_args = [to_device(physical(c), device) for c in lowered.const_args]
+    self.run = loaded.execute_sharded
+    # C++ may make results itself only if none needs wrapping.
+    self.plain = all(
+        isinstance(a.dtype, np.dtype) and a.dtype != dtypes.float0 for a in out_avals)
+    self.handlers = (
+        [make_handler(a, self.sharding, False) for a in out_avals],
+        [make_handler(a, self.sharding, True) for a in out_avals])
+
+  def __call__(self, args: Sequence[Any], committed: bool = False) -> Any:
+    """Runs on arrays that are on the right device; one for each input, kept or not."""
+    kept = [x for x, k in zip(args, self.kept) if k]
+    if self.const_args:
+      kept = self.const_args + kept
+    return self.run(kept).consume_with_handlers(self.handlers[committed])
+
+
+def physical(x: Any) -> Any:
+  """The plain array behind an array of keys."""
+  return x.physical if hasattr(x, "physical") else x
+
+
+def make_handler(aval: Any, sharding: Any, committed: bool) -> Any:
+  """What makes a result of a compiled program an array of type `aval`."""
+  if aval.dtype == dtypes.float0:
+    return lambda _: np.zeros(aval.shape, dtypes.float0)
+  handler = arrays.make_handler(physical_aval(aval), sharding, committed)
+  wrapper = result_wrappers.get(type(aval.dtype))
+  return handler if wrapper is None else handler.wrap(wrapper(aval))
+
+
+def compile_jaxpr(
+    jaxpr: ClosedJaxpr, name: str, device: Any, *, donated: Sequence[bool] = (),
+    keep_unused: bool = False, options: dict[str, Any] | None = None) -> Executable:
+  """Lowers and compiles a program for one device."""
+  if backends.forked():
+    raise RuntimeError(
+        "this process was forked after gnomon had started its runtime, whose threads do not "
+        "survive a fork: start processes with the 'spawn' or 'forkserver' method")
+  lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
+  loaded = compile_module(lowered.module, device, options)
+  return Executable(loaded, lowered, device, jaxpr.out_avals)
+
+
+def compile_module(module: Any, device: Any, options: dict[str, Any] | None = None) -> Any:
+  """Compiles a module for one device."""
+  return programs.compile(
+      backends.client(), module, clients.DeviceList((device,)),
+      programs.compile_options([device], options or {}))
+
+
+def to_device(x: Any, device: Any) -> Any:
+  """An array on `device`, from an array, a NumPy array or a Python number."""
+  sharding = backends.sharding_of(device)
+  if type(x) is arrays.Array:
+    if x._sharding is sharding or x._sharding == sharding:
+      return x
+    return arrays.copy_to(x, device, sharding)
+  aval = typeof(x)
+  if type(x) is np.ndarray or isinstance(x, np.generic):
+    x = np.asarray(x, aval.dtype)
+  elif type(x) in (bool, int, float, complex):
+    x = np.asarray(x, aval.dtype)
+  return arrays.put(aval, sharding, [x], [device], committed=False, copy=True)
+

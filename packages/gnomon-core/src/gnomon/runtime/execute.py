@@ -1,0 +1,157 @@
+"""Eager dispatch: an operation on arrays runs its stored executable, found by types.
+
+The path of a repeated operation is one dictionary hit, then the runtime's own call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import impl_rule
+from gnomon.core.stage import trace_to_closed
+from gnomon.core.trace import EVAL, Tracer, leaked
+from gnomon.core.types import typeof
+from gnomon.runtime import backends
+from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
+from gnomon.runtime.jaxlib import arrays, errors
+
+Array = arrays.Array
+_table: dict[Any, Any] = {}  # what the short path runs
+_programs: dict[Any, Executable] = {}
+_scalars: dict[Any, Any] = {}
+_MAX_SCALARS = 4096
+_several_devices = False
+
+
+def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
+  """Computes an operation: `EvalTrace.process`."""
+  args = [x if type(x) is Array else as_operand(x) for x in args]
+  key = (primitive, *[x.aval for x in args], *params.items())
+  entry = _table.get(key)
+  if entry is None or _several_devices:
+    return _slow(primitive, args, params, key)
+  run, plain, committed = entry
+  try:
+    for x in args:
+      if x._committed:
+        return run(args).consume_with_handlers(committed)
+    return run(args).consume_with_handlers(plain)
+  except Exception as e:
+    raise explain(e, args) from None
+
+
+def as_operand(x: Any) -> Any:
+  """An array for an operand that is not one: numbers are kept on the device."""
+  t = type(x)
+  if t in _PYTHON:
+    key = (t, x, typeof(x)) if x else (t, repr(x), typeof(x))  # -0.0 is not 0.0
+    found = _scalars.get(key)
+    if found is None:
+      if len(_scalars) >= _MAX_SCALARS:
+        _scalars.clear()
+      found = _scalars[key] = to_device(x, backends.default_device())
+    return found
+  if isinstance(x, Tracer):
+    if x.trace.done:
+      raise leaked(x)
+    value = x.concrete()
+    if value is None:
+      raise leaked(x)
+    return as_operand(value) if type(value) is not Array else value
+  if isinstance(x, np.generic) and x.dtype.kind in "biufc":
+    key = (t, x.tobytes(), typeof(x))
+    found = _scalars.get(key)
+    if found is None:
+      if len(_scalars) >= _MAX_SCALARS:
+        _scalars.clear()
+      found = _scalars[key] = to_device(x, backends.default_device())
+    return found
+  if hasattr(x, "physical"):
+    return x
+  if hasattr(x, "__jax_array__"):
+    return as_operand(x.__jax_array__())
+  typeof(x)  # raises for what is no array
+  return to_device(x, backends.default_device())
+
+
+_PYTHON = frozenset({bool, int, float, complex})
+
+
+def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: Any) -> Any:
+  """The first time, or whatever the short path cannot do."""
+  global _several_devices
+  impl = impl_rule.get(primitive)
+  if impl is not None:
+    return impl(*args, **params)
+  if backends.device_count() > 1:
+    _several_devices = True
+  device = common_device(args, primitive.name)
+  memo = _programs
+  if primitive.call:  # what holds programs is remembered with the first of them
+    memo = next(
+        v.memo for p in params.values() for v in (p if type(p) in (tuple, list) else (p,))
+        if isinstance(v, (ClosedJaxpr, Jaxpr)))
+  exe = memo.get((*key, device))
+  if exe is None:
+    jaxpr = trace_to_closed(
+        lambda *xs: primitive.bind(*xs, **params), [x.aval for x in args])
+    exe = compile_jaxpr(jaxpr, primitive.name, device, keep_unused=True)
+    memo[(*key, device)] = exe
+  if (memo is _programs and exe.plain and not exe.const_args and not _several_devices
+      and all(type(x) is Array for x in args)):
+    _table[key] = (exe.run, *exe.handlers)
+  committed = any(physical(x)._committed for x in args)
+  return run(exe, [to_device(physical(x), device) for x in args], committed)
+
+
+def run(exe: Executable, args: list[Any], committed: bool) -> Any:
+  """Runs an executable on arrays."""
+  try:
+    return exe(args, committed)
+  except Exception as e:
+    raise explain(e, args) from None
+
+
+def explain(e: Exception, args: Any, name: Callable[[int], str] | None = None) -> BaseException:
+  """The runtime's error in our words where we know better: an operand was deleted."""
+  for i, x in enumerate(args):
+    if type(x) is Array and x.is_deleted():
+      return deleted(x, f"the argument {name(i)}" if name else f"operand {i}")
+  return errors.normalise(e)
+
+
+def deleted(x: Any, what: str) -> RuntimeError:
+  """The error for an array whose buffer is gone."""
+  return RuntimeError(
+      f"Array has been deleted with shape={x.aval}: {what} was donated to a jitted "
+      "function (donate_argnums), or delete() was called on it. Use the function's result "
+      "instead, or do not donate it.")
+
+
+def common_device(args: Any, what: str) -> Any:
+  """The device where an operation runs: that of its committed operands.
+
+  Raises:
+    ValueError: the operands are committed to different devices.
+  """
+  device = None
+  for i, x in enumerate(args):
+    x = physical(x)
+    if type(x) is not Array or not x._committed:
+      continue
+    own = next(iter(x._sharding.device_set))
+    if device is None:
+      device = own
+    elif own is not device:
+      raise ValueError(
+          f"{what}: the arguments are committed to different devices: one to {device}, "
+          f"argument {i} to {own}. Move them to one device with gnomon.device_put")
+  return backends.default_device() if device is None else device
+
+
+EVAL.process = dispatch
