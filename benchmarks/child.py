@@ -1,7 +1,7 @@
 """A measuring process: times workloads over one root module, as the parent asks.
 
-Each line of input is a request: `load NAME`, `sample NAME COUNT`, `versions`. Each gets one
-line of JSON. What measured code prints goes to the error stream.
+Each line of input is a request: `load NAME`, `sample NAME COUNT`, `versions`. Each gets
+one line of JSON. What measured code prints goes to the error stream.
 """
 
 from __future__ import annotations

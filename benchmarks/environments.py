@@ -19,7 +19,7 @@ def python_of(environment: Path) -> Path:
 
 
 def make(environment: Path, requirements: list[str]) -> Path:
-  """Makes an environment with `requirements`; where it is already, brings it up to date."""
+  """Makes an environment with `requirements`; an old one is brought up to date."""
   if not environment.exists():
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
   python = python_of(environment)

@@ -48,6 +48,7 @@ class Child:
   """A measuring process, and the conversation with it."""
 
   def __init__(self, side: Side) -> None:
+    self._root = side.root
     self._process = subprocess.Popen(
       [str(side.python), str(HERE / "child.py"), side.root],
       stdin=subprocess.PIPE,
@@ -69,8 +70,8 @@ class Child:
       line = ""
     if not line:
       sys.exit(
-        f"a measuring process ({' '.join(map(str, self._process.args))}) ended with status "
-        f"{self._process.wait()} at the request {request!r}; its message stands above"
+        f"the measuring process of {self._root} ended with status "
+        f"{self._process.wait()} at {request!r}; its message stands above"
       )
     answer: dict[str, Any] = json.loads(line)
     return answer
@@ -152,8 +153,8 @@ def common_versions(sides: Sides) -> dict[str, str]:
     child.close()
   if a != b:
     sys.exit(
-      "the two environments must have the same Python, jaxlib, NumPy and ml_dtypes, or the "
-      f"ratios would say nothing of gnomon:\n  {sides[0].python}: {a}\n"
+      "the two environments must have the same Python, jaxlib, NumPy and ml_dtypes, or "
+      f"the ratios would say nothing of gnomon:\n  {sides[0].python}: {a}\n"
       f"  {sides[1].python}: {b}"
     )
   return a

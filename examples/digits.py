@@ -243,7 +243,7 @@ def picture(run: Run, held_out: Split, seen: np.ndarray, path: Path) -> None:
 
 
 def number(kind: type, low: float, high: float, what: str) -> Callable[[str], float]:
-  """A parser of command-line numbers from `low` to `high`, which are described by `what`."""
+  """A parser of numbers from `low` to `high`; its error says that they are `what`."""
 
   def parse(text: str) -> float:
     try:

@@ -1,6 +1,7 @@
-"""Records the random numbers of JAX as data for the tests of `gnomon-random`.
+"""Records random numbers as data for the tests of `gnomon-random`.
 
-Needs an environment with `jax==0.10.2`. Every line of the data is a call and what it gave,
+Run it under JAX, as `python tools/under_jax.py tools/record_random_vectors.py` in an
+environment with `jax==0.10.2`. Every line of the data is a call and what it gave,
 as `packages/gnomon-random/tests/test_vectors.py` reads it.
 """
 
@@ -14,10 +15,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-import jax
 import ml_dtypes
 import numpy as np
-from jax import random
+
+import gnomon
+from gnomon import random
 
 DATA = Path(__file__).parents[1] / "packages" / "gnomon-random" / "tests" / "data"
 SHAPES = ((), (0,), (1,), (3,), (4, 0), (7,), (16,), (2, 3, 5))
@@ -43,8 +45,8 @@ class Case:
   x64: bool = False
   mapped: int = 0
 
-  def call(self) -> jax.Array:
-    """What JAX gives."""
+  def call(self) -> gnomon.Array:
+    """What it gives."""
     function = getattr(random, self.function)
     if self.maker is None:
       return function(*self.args, **self.kwargs)
@@ -52,7 +54,7 @@ class Case:
     if not self.mapped:
       return function(key, *self.args, **self.kwargs)
     keys = random.split(key, self.mapped)
-    return jax.vmap(lambda k: function(k, *self.args, **self.kwargs))(keys)
+    return gnomon.vmap(lambda k: function(k, *self.args, **self.kwargs))(keys)
 
   def record(self) -> dict[str, object]:
     """The call and its outcome in the types of JSON; what is default is left out."""
@@ -63,7 +65,7 @@ class Case:
       line["args"] = [encode(a) for a in self.args]
     if self.kwargs:
       line["kwargs"] = {k: encode(a) for k, a in self.kwargs.items()}
-    with jax.enable_x64(self.x64), warnings.catch_warnings(record=True) as caught:
+    with gnomon.enable_x64(self.x64), warnings.catch_warnings(record=True) as caught:
       warnings.simplefilter("always")
       try:
         line["result"] = encode_result(self.call())
@@ -85,9 +87,9 @@ def encode(value: object) -> object:
   return value
 
 
-def encode_result(result: jax.Array) -> dict[str, object]:
+def encode_result(result: gnomon.Array) -> dict[str, object]:
   """An array as dtype, shape and the bytes of its elements; keys as their words."""
-  keys = jax.dtypes.issubdtype(result.dtype, jax.dtypes.prng_key)
+  keys = gnomon.dtypes.issubdtype(result.dtype, gnomon.dtypes.prng_key)
   array = np.asarray(random.key_data(result) if keys else result)
   data = base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()
   kind = {"keys": True} if keys else {}
@@ -247,7 +249,7 @@ def choices() -> Iterator[Case]:
 
 def jaxprs() -> dict[str, str]:
   """The text of what some calls trace to, by the call as Python text with a key `k`."""
-  calls: dict[str, Callable[[jax.Array], object]] = {
+  calls: dict[str, Callable[[gnomon.Array], object]] = {
     "random.split(k)": random.split,
     "random.split(k, (2, 3))": lambda k: random.split(k, (2, 3)),
     "random.fold_in(k, 1)": lambda k: random.fold_in(k, 1),
@@ -260,7 +262,7 @@ def jaxprs() -> dict[str, str]:
     "random.randint(k, (3,), 0, 9)": lambda k: random.randint(k, (3,), 0, 9),
     "random.permutation(k, 6)": lambda k: random.permutation(k, 6),
   }
-  return {text: str(jax.make_jaxpr(f)(random.key(0))) for text, f in calls.items()}
+  return {text: str(gnomon.make_jaxpr(f)(random.key(0))) for text, f in calls.items()}
 
 
 def main() -> None:
