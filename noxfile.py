@@ -275,10 +275,11 @@ def jaxlib(session: nox.Session, version: str) -> None:
 def static(session: nox.Session) -> None:
   """Types, layers, style and the repository's own rules, on installed wheels."""
   install(session, wheels(PROJECTS), *GROUPS["static"])
+  cache = ("--cache-dir", str(CACHE / "mypy"))  # not the one of editable environments
   checks = (
       ("ruff", "check"),
-      ("mypy", "-p", "gnomon"),
-      ("mypy", "noxfile.py", "tools"),
+      ("mypy", *cache, "-p", "gnomon"),
+      ("mypy", *cache, "noxfile.py", "tools"),
       ("lint-imports", "--no-cache", "importlinter.toml"),
       ("python", "tools/check_packages.py"),
       ("python", "tools/check_sizes.py"),
