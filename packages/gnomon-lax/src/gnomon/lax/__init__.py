@@ -1,0 +1,1 @@
+"""Primitives of array programs, and functions close to them."""
