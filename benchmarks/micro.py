@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from gnomon.core.stage import StageTrace, infer, trace_to_closed
