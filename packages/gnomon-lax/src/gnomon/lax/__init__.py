@@ -1,1 +1,39 @@
 """Primitives of array programs, and functions close to them."""
+
+# elementwise
+from gnomon.lax._arithmetic import add as add
+from gnomon.lax._arithmetic import add_p as add_p
+from gnomon.lax._arithmetic import div as div
+from gnomon.lax._arithmetic import div_p as div_p
+from gnomon.lax._arithmetic import integer_pow as integer_pow
+from gnomon.lax._arithmetic import integer_pow_p as integer_pow_p
+from gnomon.lax._arithmetic import max as max
+from gnomon.lax._arithmetic import max_p as max_p
+from gnomon.lax._arithmetic import min as min
+from gnomon.lax._arithmetic import min_p as min_p
+from gnomon.lax._arithmetic import mul as mul
+from gnomon.lax._arithmetic import mul_p as mul_p
+from gnomon.lax._arithmetic import neg as neg
+from gnomon.lax._arithmetic import neg_p as neg_p
+from gnomon.lax._arithmetic import reciprocal as reciprocal
+from gnomon.lax._arithmetic import rem as rem
+from gnomon.lax._arithmetic import rem_p as rem_p
+from gnomon.lax._arithmetic import square as square
+from gnomon.lax._arithmetic import square_p as square_p
+from gnomon.lax._arithmetic import sub as sub
+from gnomon.lax._arithmetic import sub_p as sub_p
+from gnomon.lax._comparison import eq as eq
+from gnomon.lax._comparison import eq_p as eq_p
+from gnomon.lax._comparison import eq_to_p as eq_to_p
+from gnomon.lax._comparison import ge as ge
+from gnomon.lax._comparison import ge_p as ge_p
+from gnomon.lax._comparison import gt as gt
+from gnomon.lax._comparison import gt_p as gt_p
+from gnomon.lax._comparison import le as le
+from gnomon.lax._comparison import le_p as le_p
+from gnomon.lax._comparison import le_to_p as le_to_p
+from gnomon.lax._comparison import lt as lt
+from gnomon.lax._comparison import lt_p as lt_p
+from gnomon.lax._comparison import lt_to_p as lt_to_p
+from gnomon.lax._comparison import ne as ne
+from gnomon.lax._comparison import ne_p as ne_p

@@ -20,6 +20,7 @@ INEXACT = (np.floating, np.complexfloating)
 INT = (np.integer,)
 INT_OR_BOOL = (np.integer, np.bool_)
 REAL = (np.floating, np.integer)
+REAL_OR_BOOL = (np.floating, np.integer, np.bool_)
 NUMBER = (np.number,)
 ANY = (np.number, np.bool_)
 
