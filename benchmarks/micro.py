@@ -45,7 +45,7 @@ def chain(x: Any) -> Sequence[Any]:
   """The program: `OPS` elementwise operations, one after the other."""
   y = x
   for _ in range(OPS // 2):
-    y = lax.mul_p.bind(lax.sin_p.bind(y, accuracy=None)[0], x)[0]
+    y = lax.mul(lax.sin(y), x)
   return (y,)
 
 
@@ -61,7 +61,7 @@ def closed() -> ClosedJaxpr:
   return trace_to_closed(chain, [AVAL])
 
 
-@step("`bind` while tracing: typing from the memo, a new equation, a new tracer")
+@step("call a function of `lax` while tracing: operands, `bind`, a new equation")
 def bind() -> float:
   trace = StageTrace()
   with tracing(trace):
@@ -71,24 +71,24 @@ def bind() -> float:
 
 @step("the typing rule's memo alone")
 def typing() -> float:
-  types, infer_ = [AVAL, AVAL], infer
-  infer_(lax.mul_p, types, {})
+  eqn = closed().jaxpr.eqns[1]
+  primitive, types, params = eqn.primitive, [v.aval for v in eqn.invars], eqn.params
 
   def work() -> None:
     for _ in range(OPS):
-      infer_(lax.mul_p, types, {})
+      infer(primitive, types, params)
 
   return seconds(work)
 
 
 @step("`append`: an equation whose types are given")
 def append() -> float:
-  trace = StageTrace()
-  x, types = trace.new(AVAL), (AVAL,)
+  eqn, trace = closed().jaxpr.eqns[0], StageTrace()
+  primitive, params, x = eqn.primitive, eqn.params, trace.new(AVAL)
 
   def work() -> None:
     for _ in range(OPS):
-      trace.append(lax.sin_p, (x,), types, {"accuracy": None})
+      trace.append(primitive, (x,), (AVAL,), params)
 
   return seconds(work)
 
@@ -138,11 +138,11 @@ def lower() -> float:
 
 @step("an eager operation on an array: compiled before, run now")
 def eager() -> float:
-  x = lax.sin_p.bind(X, accuracy=None)[0]
+  x = lax.sin(X)
 
   def work() -> None:
     for _ in range(OPS):
-      y = lax.sin_p.bind(x, accuracy=None)[0]
+      y = lax.sin(x)
     y.block_until_ready()
 
   return seconds(work)
