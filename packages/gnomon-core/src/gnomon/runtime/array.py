@@ -153,7 +153,8 @@ def _repr(self: Any) -> str:
   head = "Array("
   text = np.array2string(_value(self), prefix=head, suffix=",", separator=", ")
   last = len(text) - (text.rfind("\n") + 1)
-  fits = last + len(tail) + 1 <= np.get_printoptions()["linewidth"]
+  # These widths and the missing line break are what doctests written for JAX expect.
+  fits = last + len(tail) + 3 <= np.get_printoptions()["linewidth"]
   return f"{head}{text},{' ' if fits else ' ' * len(head)}{tail}"
 
 
@@ -409,6 +410,10 @@ _ATTRIBUTES: dict[str, object] = {
 
 
 def install_array_attributes() -> None:
-  """Puts these attributes on the class of arrays; doing it twice does no harm."""
+  """Puts these attributes on the class of arrays; doing it twice does no harm.
+
+  Arrays that the runtime makes by itself have types of the core from here on.
+  """
+  arrays.set_aval_factory(ShapedArray)
   for name, value in _ATTRIBUTES.items():
     arrays.install(name, value)

@@ -40,7 +40,7 @@ _pinned = False
 
 def check_version(version: str) -> None:
   """Raises `ImportError` unless this release of jaxlib is one that gnomon works with."""
-  numbers = _numbers(version)
+  numbers = version_numbers(version)
   low, high = SUPPORTED
   wanted = f"jaxlib>={_dotted(low)},<{_dotted(high)}"
   if not low <= numbers < high:
@@ -54,7 +54,8 @@ def check_version(version: str) -> None:
         f" '{wanted},!={version}'")
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
+  """The numbers of a release: `(0, 12, 0)` for `0.12.0rc1`."""
   match = re.match(r"\d+(\.\d+)*", version)
   if match is None:
     raise ImportError(
@@ -228,6 +229,10 @@ def make_aval(shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> ob
 
 
 def set_aval_factory(factory: Callable[[tuple[int, ...], Any, bool], object]) -> None:
-  """Chooses what makes abstract values for arrays made in C++; may be called again."""
+  """Chooses what makes abstract values for arrays made in C++.
+
+  It may be called again, but C++ keeps the values that it has got, by shape and dtype: the
+  core sets its own factory before there is a client.
+  """
   global _aval_factory
   _aval_factory = factory

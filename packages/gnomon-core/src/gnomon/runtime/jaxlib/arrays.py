@@ -13,6 +13,7 @@ from jaxlib import xla_client
 from gnomon.runtime.jaxlib import _load
 from gnomon.runtime.jaxlib import cells as cells  # device_put reads the x64 cell
 from gnomon.runtime.jaxlib.capabilities import capabilities
+from gnomon.runtime.jaxlib.errors import JaxRuntimeError
 from gnomon.runtime.jaxlib.native import _jax
 
 Array: Any = _jax.ArrayImpl
@@ -140,7 +141,10 @@ else:
 
 def rewrap(array: Any, aval: Any) -> Any:
   """The same buffers as an array of another type, of the same shape and element size."""
-  return array._rewrap_with_aval_and_sharding(aval, array._sharding)
+  sharding, committed = array._sharding, array._committed
+  if len(sharding._internal_device_list) == 1:
+    return make_handler(aval, sharding, committed)(array)
+  return from_shards(aval, sharding, array._arrays, committed)
 
 
 def from_shards(
@@ -199,8 +203,21 @@ def to_dlpack(array: Any, stream: int | None = None) -> Any:
 def from_dlpack(
     capsule: Any, device: Any, stream: int | None = None, copy: bool | None = None,
 ) -> Any:
-  """An array of a DLPack capsule; `copy=None` copies only memory that is not aligned."""
-  return _jax.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy)
+  """An array of an unversioned DLPack capsule.
+
+  `copy=None` copies only memory that does not start at a multiple of 64 bytes; with
+  `copy=False` that is a `BufferError`.
+  """
+  try:
+    array = _jax.dlpack_managed_tensor_to_buffer(
+        capsule, device, stream, False if copy is False else None)
+  except JaxRuntimeError as error:
+    if copy is False and "aligned" in str(error):
+      raise BufferError(
+          "the memory of the DLPack tensor does not start at a multiple of 64 bytes, so"
+          " it cannot be used without a copy; ask with copy=None") from None
+    raise
+  return copy_to(array, device, array._sharding, copy=True) if copy else array
 
 
 def shard_indices(sharding: Any, shape: Sequence[int]) -> list[tuple[slice, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from typing import Any
 
 from jaxlib import xla_client
@@ -16,6 +18,8 @@ Memory: Any = _jax.Memory
 DeviceList: Any = _jax.DeviceList
 """A tuple of devices that the runtime knows; hashes and compares by content."""
 
+_made_by: dict[Any, int] = {}  # the process that made each client
+
 
 def make_cpu_client(
     num_devices: int | None = None, asynchronous: bool = True, **distributed: Any,
@@ -29,6 +33,9 @@ def make_cpu_client(
   client: Any = xla_client.make_cpu_client(
       asynchronous=asynchronous, num_devices=num_devices, **distributed)
   _load.pin_aval_factory(client.local_devices()[0])
+  if not _made_by:
+    os.register_at_fork(before=_warn_of_fork)
+  _made_by[client] = os.getpid()
   return client
 
 
@@ -36,3 +43,20 @@ def devices(client: Any) -> list[Any]:
   """All devices of a client, also those of other processes, sorted by number."""
   found: list[Any] = client.devices()
   return found
+
+
+def _warn_of_fork() -> None:
+  if os.getpid() in _made_by.values():
+    warnings.warn(
+        "this process forks after gnomon has started its threads, which the child does not"
+        " get: the child must not compile. Use 'spawn' or 'forkserver' for processes that"
+        " compute", RuntimeWarning, stacklevel=3)
+
+
+def refuse_after_fork(client: Any) -> None:
+  """Raises `RuntimeError` if the client is a parent's: compiling would wait for ever."""
+  if _made_by.get(client, os.getpid()) != os.getpid():
+    raise RuntimeError(
+        "this process was forked after gnomon had started its runtime, whose threads are"
+        " not in the child, so it cannot compile. Start processes with the 'spawn' or"
+        " 'forkserver' method, or fork before the first use of gnomon's devices")

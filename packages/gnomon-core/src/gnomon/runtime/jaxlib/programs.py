@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from jaxlib import xla_client
 
+from gnomon.runtime.jaxlib import _load
 from gnomon.runtime.jaxlib.capabilities import capabilities
+from gnomon.runtime.jaxlib.clients import refuse_after_fork
 from gnomon.runtime.jaxlib.native import _jax
 
 CompileOptions: Any = xla_client.CompileOptions
@@ -24,7 +26,7 @@ def release_options() -> dict[str, object]:
 
   A flag that the user sets through the variable `XLA_FLAGS` is left to the user.
   """
-  version = tuple(map(int, str(capabilities["jaxlib_version"]).split(".")[:3]))
+  version = _load.version_numbers(str(capabilities["jaxlib_version"]))
   given = os.environ.get("XLA_FLAGS", "")
   return {
       name: value
@@ -82,13 +84,21 @@ def compile(
   `devices` is a `DeviceList`; `callbacks` are the Python functions that the module calls
   by index.
   """
+  refuse_after_fork(client)
   return client.compile_and_load(module, devices, options, list(callbacks))
 
 
+_MAGIC = b"gnomon program 1"
+
+
 def serialize(executable: Any) -> bytes:
-  """An executable as bytes, with machine code for this kind of processor."""
-  blob: bytes = executable.serialize()
-  return blob
+  """An executable as bytes, with machine code for this kind of processor.
+
+  They name the devices, since the runtime can load a program for those only.
+  """
+  ids = np.array([device.id for device in executable.local_devices()], "<u4")
+  return b"".join(
+      (_MAGIC, len(ids).to_bytes(4, "little"), ids.tobytes(), executable.serialize()))
 
 
 def load(
@@ -98,8 +108,23 @@ def load(
   """An executable from `serialize`'s bytes; they must come from a trusted place.
 
   A program with Python callbacks must be given them again, in the same order.
+
+  Raises:
+    ValueError: if the bytes are not from `serialize`, or for other devices.
+    JaxRuntimeError: if they are damaged.
   """
-  return client.deserialize_executable(blob, devices, options, list(callbacks))
+  refuse_after_fork(client)
+  if not blob.startswith(_MAGIC):
+    raise ValueError("load needs the bytes of a program made by serialize, got others")
+  head = len(_MAGIC) + 4
+  end = head + 4 * int.from_bytes(blob[head - 4:head], "little")
+  compiled_for = np.frombuffer(blob[head:end], "<u4").tolist()
+  wanted = [device.id for device in devices]
+  if compiled_for != wanted:  # the runtime would end the process when it runs
+    raise ValueError(
+        f"the program was compiled for the devices {compiled_for} and cannot be loaded"
+        f" onto {wanted}; compile it for those")
+  return client.deserialize_executable(blob[end:], devices, options, list(callbacks))
 
 
 def cost_analysis(executable: Any) -> dict[str, float]:
