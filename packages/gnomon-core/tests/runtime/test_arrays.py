@@ -191,6 +191,18 @@ def test_uneven_shards_cover_the_array_once(runtime: Any, size: int) -> None:
   assert (cover((size,), indices) == 1).all()
 
 
+def test_shards_may_share_memory(runtime: Any) -> None:
+  part = np.ones((2, 6), np.float32)
+  for sharding, shape in (
+      (runtime.tiled(2, 1, 2, repeat=True), (4, 6)), (runtime.tiled(4, 1), (8, 6)),
+      (runtime.over_all(arrays.HloSharding.replicate()), (2, 6))):
+    for copy in (True, False):
+      x = arrays.put(
+          ShapedArray(shape, np.float32), sharding, [part] * 4, runtime.devices, copy=copy)
+      for shard in arrays.shards_of(x):
+        np.testing.assert_array_equal(arrays.host_view(shard), part)
+
+
 def test_copy_to_moves_between_devices(runtime: Any) -> None:
   x = runtime.put(np.float32([1, 2]))
   target = arrays.single_sharding(runtime.devices[2])

@@ -44,7 +44,7 @@ def test_lapack_runs(runtime: Any) -> None:
   program = runtime.compile("""
   func.func @main(%a: tensor<3x3xf32>) -> tensor<3x3xf32> {
     %out:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {
-        mhlo.backend_config = {uplo = 76 : ui8}, api_version = 4 : i32,
+        backend_config = {uplo = 76 : ui8}, api_version = 4 : i32,
         operand_layouts = [dense<[0, 1]> : tensor<2xindex>],
         result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>],
         output_operand_aliases = [#stablehlo.output_operand_alias<

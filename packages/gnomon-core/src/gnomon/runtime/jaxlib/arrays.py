@@ -122,11 +122,27 @@ def put(
     raise ValueError(
         f"put needs one shard for each device, got {len(shards)} shards for"
         f" {len(devices)} devices")
+  if copy and len(devices) > 1:
+    shards = _distinct(shards, sharding)
   return put_in_runtime(
       aval, sharding, shards, devices, committed, copy,
       HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL if copy
       else HostBufferSemantics.ZERO_COPY,
       True)
+
+
+def _distinct(shards: Sequence[Any], sharding: Any) -> list[Any]:
+  """The shards with memory of their own, where C++ fails if two share it."""
+  if sharding._to_xla_hlo_sharding(np.ndim(shards[0])).is_replicated():
+    return list(shards)
+  seen: set[int] = set()
+  distinct = []
+  for shard in shards:
+    if type(shard) is np.ndarray:
+      shard = shard.copy() if shard.ctypes.data in seen else shard
+      seen.add(shard.ctypes.data)
+    distinct.append(shard)
+  return distinct
 
 
 if capabilities["handler_skip_checks"]:
