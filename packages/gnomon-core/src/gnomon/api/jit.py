@@ -232,7 +232,7 @@ class JitInfo:
         exe, [to_device(physical(x), device) for x in operands], committed,
         lambda i: tools.leaf_names(self.fun, tree, static[0])()[i])
     out = traced.out_tree.unflatten(outs)
-    simple = exe.plain and all(not hasattr(x, "physical") for x in operands)
+    simple = exe.plain and all(type(x) is Array for x in operands)
     return out, self.fast(exe, traced, committed) if simple else None
 
   def executable(

@@ -69,3 +69,14 @@ batch_rule: Rule[Callable[..., Any]] = Rule("batch_rule")
 axis_rule: Rule[Callable[..., Any]] = Rule("axis_rule")  # collectives over a named axis
 dce_rule: Rule[Callable[..., Any]] = Rule("dce_rule")
 lower: Rule[Callable[..., Any]] = Rule("lower")
+pp_rule: Rule[Callable[..., Any]] = Rule("pp_rule")  # (printer, eqn) -> document
+shown_params: Rule[Callable[..., Any]] = Rule("shown_params")  # params -> pairs to print
+
+
+def hide_params(primitive: Primitive, *names: str, **defaults: Any) -> None:
+  """Leaves out of printed equations the params `names`, and others at these defaults."""
+  @shown_params.define(primitive)
+  def shown(params: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [
+        (k, v) for k, v in sorted(params.items())
+        if k not in names and not (k in defaults and v == defaults[k])]

@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.core import dtypes
 from gnomon.core.derive import (
     add_any_p, broadcast_in_dim_p, defjvp, elementwise_batch, expand, linear, move,
-    reduce_sum_p, transpose_p, unbroadcast)
+    reduce_sum_p, slice_p, transpose_p, unbroadcast)
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
     batch_rule, jvp_rule, lower, transpose_rule, typing_rule)
@@ -445,6 +445,17 @@ def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
   elif typeof(which).ndim:
     which = expand(which, axis.size)
   return select_n_p.bind(which, *cases), (0,)
+
+
+def slice_axis(x: Any, start: int, stop: int, axis: int) -> Any:
+  """The part `start:stop` of one axis (0 or -1)."""
+  shape = typeof(x).shape
+  if start == 0 and stop == shape[axis]:
+    return x
+  starts, limits = [0] * len(shape), list(shape)
+  starts[axis], limits[axis] = start, stop
+  return slice_p.bind(
+      x, start_indices=tuple(starts), limit_indices=tuple(limits), strides=None)[0]
 
 
 # ---- reduce_sum

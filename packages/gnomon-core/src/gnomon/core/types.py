@@ -211,6 +211,21 @@ def _typeof_slow(x: Any) -> Any:
       "array or a number")
 
 
+class WrappedArray:
+  """Base of arrays whose elements are no numbers: they wrap the array that represents them.
+
+  Subclasses have `aval`, `physical` (the plain array) and `with_physical(array)`.
+  """
+
+  __slots__ = ("__weakref__",)
+
+  aval: Any
+  physical: Any
+
+  def with_physical(self, array: Any) -> WrappedArray:
+    raise NotImplementedError(type(self).__name__)
+
+
 def is_array_like(x: Any) -> bool:
   """Whether `typeof` accepts `x`."""
   try:

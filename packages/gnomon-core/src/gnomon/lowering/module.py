@@ -11,7 +11,7 @@ import numpy as np
 from gnomon.core import source
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, jaxprs_in_params
 from gnomon.core.rule import lower
-from gnomon.core.types import typeof
+from gnomon.core.types import WrappedArray, typeof
 from gnomon.lowering.builder import Builder
 from gnomon.runtime.jaxlib import arrays, mlir
 
@@ -196,7 +196,7 @@ def host(c: Any) -> np.ndarray[Any, Any]:
   aval = typeof(c)
   if type(c) is arrays.Array:
     return arrays.host_view(c)
-  if hasattr(c, "physical"):  # an array of keys
+  if isinstance(c, WrappedArray):
     return host(c.physical)
   return np.asarray(c, aval.dtype)
 

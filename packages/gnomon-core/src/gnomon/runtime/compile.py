@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr
-from gnomon.core.types import physical_aval, typeof
+from gnomon.core.types import WrappedArray, physical_aval, typeof
 from gnomon.lowering.module import lower_module
 from gnomon.runtime import backends
 from gnomon.runtime.jaxlib import arrays, clients, programs
@@ -50,7 +50,7 @@ class Executable:
 
 def physical(x: Any) -> Any:
   """The plain array behind an array of keys."""
-  return x.physical if hasattr(x, "physical") else x
+  return x.physical if isinstance(x, WrappedArray) else x
 
 
 def make_handler(aval: Any, sharding: Any, committed: bool) -> Any:

@@ -15,7 +15,7 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.rule import impl_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.trace import EVAL, Tracer, leaked
-from gnomon.core.types import typeof
+from gnomon.core.types import WrappedArray, typeof
 from gnomon.runtime import backends
 from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
 from gnomon.runtime.jaxlib import arrays, errors
@@ -71,7 +71,7 @@ def as_operand(x: Any) -> Any:
         _scalars.clear()
       found = _scalars[key] = to_device(x, backends.default_device())
     return found
-  if hasattr(x, "physical"):
+  if isinstance(x, WrappedArray):
     return x
   if hasattr(x, "__jax_array__"):
     return as_operand(x.__jax_array__())

@@ -8,7 +8,8 @@ from typing import Any
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
-    batch_rule, effects_rule, jvp_rule, linearize_rule, lower, transpose_rule, typing_rule)
+    batch_rule, effects_rule, jvp_rule, linearize_rule, lower, pp_rule, transpose_rule,
+    typing_rule)
 from gnomon.core.zero import UndefinedPrimal
 from gnomon.core.stage import close
 from gnomon.transform.jvp import jvp_jaxpr, moves_of, moving, place
@@ -25,6 +26,16 @@ effects_rule.define(jit_p)(lambda *_, jaxpr, **__: jaxpr.effects)
 @lower.define(jit_p)
 def _(ctx: Any, *values: Any, jaxpr: ClosedJaxpr, name: str, inline: bool, **_: Any) -> Any:
   return ctx.inline(jaxpr, values) if inline else ctx.call(name, jaxpr, values)
+
+
+@pp_rule.define(jit_p)
+def _(printer: Any, eqn: Any) -> Any:
+  shown = [("name", eqn.params["name"])]
+  for key, value in sorted(eqn.params.items()):
+    if key not in ("name", "inline") and any(
+        v not in (None, False) for v in (value if type(value) is tuple else (value,))):
+      shown.append((key, value))
+  return printer.call(eqn, "jaxpr", shown)
 
 
 def _params(params: dict[str, Any], jaxpr: ClosedJaxpr, n_in: int) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""Slices: the parts of the `gnomon` namespace that other distributions install."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
+    "lax": "gnomon-lax",
+    "numpy": "gnomon-numpy",
+    "random": "gnomon-random",
+    "testing": "gnomon-testing",
+    "test_util": "gnomon-testing",
+}
+LAZY: frozenset[str] = frozenset({"flatten_util"})  # core's own, loaded on first use
+
+
+def lazy_slices(names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+  """A module's `__getattr__`, which imports a slice on first use, and `__dir__`."""
+
+  def __getattr__(name: str) -> Any:
+    if name == "__version__":
+      return importlib.metadata.version("gnomon-core")
+    if name in LAZY:
+      return importlib.import_module(f"gnomon.{name}")
+    if name not in SLICES:
+      raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
+    try:
+      return importlib.import_module(f"gnomon.{name}")
+    except ModuleNotFoundError as e:
+      if e.name != f"gnomon.{name}":
+        raise  # the slice is installed, but something that it needs is not
+      raise AttributeError(
+          f"'gnomon.{name}' comes with the distribution {SLICES[name]!r}, which is not "
+          f"installed: pip install {SLICES[name]}") from None
+
+  def __dir__() -> list[str]:
+    return sorted({*names, *SLICES})
+
+  return __getattr__, __dir__

@@ -1,0 +1,465 @@
+"""`custom_jvp`, `custom_vjp`, `stop_gradient`, `checkpoint`: rules given by the user."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.api import tools
+from gnomon.core import dtypes
+from gnomon.core.stage import convert_constvars, trace_to_jaxpr
+from gnomon.core.structural import add_tangents, instantiate
+from gnomon.core.trace import get_current
+from gnomon.core.types import typeof
+from gnomon.core.zero import Zero
+from gnomon.transform.custom_derivatives import JvpCall, VjpCall
+from gnomon.transform.jvp import Moves
+from gnomon.transform.remat import remat_p
+from gnomon.tree_util import tree_map
+
+flatten = tools.flatten
+
+
+class SymbolicZero:
+  """A tangent or cotangent known to be zero, given to rules defined with `symbolic_zeros`."""
+
+  __slots__ = ("aval",)
+
+  def __init__(self, aval: Any) -> None:
+    self.aval = aval
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self.aval.shape  # type: ignore[no-any-return]
+
+  @property
+  def dtype(self) -> Any:
+    return self.aval.dtype
+
+  @property
+  def ndim(self) -> int:
+    return len(self.aval.shape)
+
+  @property
+  def size(self) -> int:
+    return self.aval.size  # type: ignore[no-any-return]
+
+  @property
+  def weak_type(self) -> bool:
+    return self.aval.weak_type  # type: ignore[no-any-return]
+
+  def __repr__(self) -> str:
+    return f"SymbolicZero({self.aval})"
+
+
+def _positional(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+  """The arguments of a call as positional ones, defaults filled in."""
+  sig = tools.signature_of(fun)
+  if sig is None:
+    if kwargs:
+      raise TypeError(
+          f"{tools.function_name(fun)} has a custom derivative and no signature that Python "
+          f"can tell: pass its arguments by position, not {', '.join(kwargs)}")
+    return args
+  bound = sig.bind(*args, **kwargs)
+  bound.apply_defaults()
+  if bound.kwargs:
+    raise TypeError(
+        f"{tools.function_name(fun)} has a custom derivative: its keyword-only arguments "
+        f"({', '.join(bound.kwargs)}) cannot be passed on to the rule by position")
+  return bound.args
+
+
+class _Custom:
+  """What the two kinds share: arguments that are not differentiated, and calling."""
+
+  def __init__(
+      self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (),
+      nondiff_argnames: Sequence[str] = ()) -> None:
+    tools.check_callable(fun, type(self).__name__)
+    functools.update_wrapper(self, fun)
+    self.fun = fun
+    nums = set(tools.int_tuple(nondiff_argnums, "nondiff_argnums"))
+    if nondiff_argnames:
+      sig = tools.signature_of(fun)
+      names = list(sig.parameters) if sig else []
+      for name in tools.str_tuple(nondiff_argnames, "nondiff_argnames"):
+        if name not in names:
+          raise ValueError(
+              f"nondiff_argnames of {type(self).__name__} names {name!r}, which is no "
+              f"argument of {tools.function_name(fun)}")
+        nums.add(names.index(name))
+    self.nondiff_argnums = tuple(sorted(nums))
+
+  def __get__(self, instance: Any, owner: Any = None) -> Any:
+    return self if instance is None else functools.partial(self, instance)
+
+  def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any], Any]:
+    """Fixed arguments, differentiable ones, and a function that merges them."""
+    args = _positional(self.fun, args, kwargs) if kwargs or self._defaults else args
+    n = len(args)
+    nums = tuple(i % n for i in self.nondiff_argnums if -n <= i < n)
+    fixed = [args[i] for i in nums]
+    moving = [x for i, x in enumerate(args) if i not in nums]
+
+    def merge(xs: Sequence[Any]) -> list[Any]:
+      it = iter(xs)
+      return [args[i] if i in nums else next(it) for i in range(n)]
+
+    return fixed, moving, merge
+
+  @functools.cached_property
+  def _defaults(self) -> bool:
+    sig = tools.signature_of(self.fun)
+    return sig is not None and any(
+        p.default is not inspect.Parameter.empty for p in sig.parameters.values())
+
+
+class custom_jvp(_Custom):
+  """A function whose forward derivative is given by a rule; reverse mode follows from it.
+
+  The rule takes the primals and the tangents, tuples of the arguments, and returns the
+  result and its tangent; it must be linear in the tangents. Arguments numbered in
+  `nondiff_argnums` come first, as they are.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> @gnomon.custom_jvp
+  ... def f(x):
+  ...   return lax.sin(x)
+  >>> @f.defjvp
+  ... def _(primals, tangents):
+  ...   (x,), (t,) = primals, tangents
+  ...   return f(x), lax.mul(t, 10.0)
+  >>> float(gnomon.grad(f)(1.0))
+  10.0
+  """
+
+  def __init__(
+      self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (),
+      nondiff_argnames: Sequence[str] = ()) -> None:
+    super().__init__(fun, nondiff_argnums, nondiff_argnames)
+    self.jvp: Callable[..., Any] | None = None
+    self.symbolic_zeros = False
+
+  def defjvp(
+      self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+    """Gives the rule; `symbolic_zeros` hands it `SymbolicZero`s for tangents that are zero."""
+    self.jvp, self.symbolic_zeros = jvp, symbolic_zeros
+    return jvp
+
+  def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+    """Gives a rule an argument: `jvp(tangent, result, *primals)`, or None for zero."""
+    if self.nondiff_argnums:
+      raise TypeError("defjvps does not support nondiff_argnums: use defjvp")
+
+    def jvp(primals: Any, tangents: Any) -> Any:
+      out = self(*primals)
+      total: Any = None
+      for rule, t in zip(jvps, tangents, strict=True):
+        if rule is not None:
+          part = rule(t, out, *primals)
+          total = part if total is None else tree_map(add_tangents, total, part)
+      if total is None:
+        total = tree_map(lambda x: instantiate(Zero(typeof(x).to_tangent_aval())), out)
+      return out, total
+
+    self.defjvp(jvp)
+
+  def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    if self.jvp is None:
+      raise AttributeError(
+          f"no JVP defined for the custom_jvp function {tools.function_name(self.fun)}: give "
+          "it with defjvp")
+    fixed, moving, merge = self._split(args, kwargs)
+    leaves, tree = flatten(tuple(moving))
+    name, rule, symbolic = tools.function_name(self.fun), self.jvp, self.symbolic_zeros
+    out_tree: Any = None
+
+    def flat(*xs: Any) -> list[Any]:
+      nonlocal out_tree
+      outs, out_tree = tools.results_to_flat(
+          self.fun(*merge(tree.unflatten(xs))), "custom_jvp", self.fun)
+      return outs
+
+    def flat_rule(primals: Any, tangents: Any) -> Any:
+      nonlocal out_tree
+      ts = [
+          SymbolicZero(t.aval) if symbolic and type(t) is Zero else instantiate(t)
+          for t in tangents]
+      pair = rule(*fixed, tree.unflatten(primals), tree.unflatten(ts))
+      outs, touts, out_tree = _check_jvp(pair, name, out_tree)
+      return outs, touts
+
+    call = JvpCall(flat, flat_rule, name, symbolic)
+    outs = get_current().custom_jvp(call, leaves)
+    return out_tree.unflatten(outs)
+
+
+def _check_jvp(pair: Any, name: str, known: Any) -> tuple[list[Any], list[Any], Any]:
+  if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+    raise TypeError(
+        f"the custom JVP rule of {name} must return a pair (primal_out, tangent_out), got "
+        f"{pair!r}")
+  outs, out_tree = flatten(pair[0])
+  ts, t_tree = flatten(pair[1])
+  if out_tree != t_tree:
+    raise TypeError(
+        f"the custom JVP rule of {name} must return a primal and a tangent of one structure, "
+        f"got {out_tree} and {t_tree}")
+  if known is not None and known != out_tree:
+    raise TypeError(
+        f"the custom JVP rule of {name} must return a primal of the structure of the function's "
+        f"result, {known}, got {out_tree}")
+  for o, t in zip(outs, ts):
+    if type(t) is SymbolicZero:
+      continue
+    expected, got = typeof(o).to_tangent_aval(), typeof(t)
+    if expected.shape != got.shape or (
+        expected.dtype != got.dtype and expected.dtype != dtypes.float0):
+      raise TypeError(
+          f"the custom JVP rule of {name} must return a tangent of the type of the primal, "
+          f"{expected}, got {got}")
+  ts = [
+      Zero(t.aval) if type(t) is SymbolicZero
+      else Zero(typeof(o).to_tangent_aval())
+      if typeof(o).to_tangent_aval().dtype == dtypes.float0 else t for o, t in zip(outs, ts)]
+  return outs, ts, out_tree
+
+
+class CustomVJPPrimal:
+  """An argument as a forward rule defined with `symbolic_zeros` sees it."""
+
+  __slots__ = ("perturbed", "value")
+
+  def __init__(self, value: Any, perturbed: bool) -> None:
+    self.value, self.perturbed = value, perturbed
+
+  def __repr__(self) -> str:
+    return f"CustomVJPPrimal(value={self.value!r}, perturbed={self.perturbed})"
+
+
+class custom_vjp(_Custom):
+  """A function whose reverse derivative is given by two rules.
+
+  `fwd(*args)` returns the result and residuals; `bwd(residuals, cotangent)` a tuple with the
+  cotangent of each differentiable argument (None for zero). Arguments numbered in
+  `nondiff_argnums` are passed to `bwd` first.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> @gnomon.custom_vjp
+  ... def f(x):
+  ...   return lax.sin(x)
+  >>> f.defvjp(lambda x: (f(x), x), lambda x, ct: (lax.mul(ct, 10.0),))
+  >>> float(gnomon.grad(f)(1.0))
+  10.0
+  """
+
+  def __init__(
+      self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (),
+      nondiff_argnames: Sequence[str] = ()) -> None:
+    super().__init__(fun, nondiff_argnums, nondiff_argnames)
+    self.fwd: Callable[..., Any] | None = None
+    self.bwd: Callable[..., Any] | None = None
+    self.symbolic_zeros = self.optimize_remat = False
+
+  def defvjp(
+      self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False,
+      optimize_remat: bool = False) -> None:
+    """Gives the two rules.
+
+    With `symbolic_zeros` the forward rule gets arguments as `CustomVJPPrimal`s, and the
+    backward rule `SymbolicZero`s for cotangents that are zero.
+    """
+    self.fwd, self.bwd = fwd, bwd
+    self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
+
+  def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    if self.fwd is None or self.bwd is None:
+      raise AttributeError(
+          f"no VJP defined for the custom_vjp function {tools.function_name(self.fun)}: give "
+          "it with defvjp")
+    fixed, moving, merge = self._split(args, kwargs)
+    leaves, tree = flatten(tuple(moving))
+    avals = [typeof(x) for x in leaves]
+    fwd, bwd, symbolic = self.fwd, self.bwd, self.symbolic_zeros
+    name = tools.function_name(self.fun)
+    out_tree: Any = None
+
+    def flat(*xs: Any) -> list[Any]:
+      nonlocal out_tree
+      outs, out_tree = tools.results_to_flat(
+          self.fun(*merge(tree.unflatten(xs))), "custom_vjp", self.fun)
+      return outs
+
+    def flat_fwd(moves: Moves, *xs: Any) -> Any:
+      nonlocal out_tree
+      if symbolic:
+        xs = tuple(CustomVJPPrimal(x, m) for x, m in zip(xs, moves))
+      pair = fwd(*merge(tree.unflatten(xs)))
+      if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(
+            f"the custom VJP fwd rule of {name} must return a pair (result, residuals), got "
+            f"{pair!r}")
+      outs, fwd_tree = flatten(pair[0])
+      if out_tree is not None and out_tree != fwd_tree:
+        raise TypeError(
+            f"the custom VJP fwd rule of {name} must return a result of the structure of the "
+            f"function's, {out_tree}, got {fwd_tree}")
+      out_tree = fwd_tree
+      res, res_tree = flatten(pair[1])
+      return outs, res, (res_tree, fwd_tree)
+
+    def flat_bwd(trees: Any, res: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+      res_tree, fwd_tree = trees
+      cts = [SymbolicZero(ct.aval) if type(ct) is Zero else ct for ct in cts]
+      found = bwd(*fixed, res_tree.unflatten(res), fwd_tree.unflatten(cts))
+      return _check_bwd(found, tree, avals, name)
+
+    call = VjpCall(
+        flat, flat_fwd, flat_bwd, name,
+        (tools.function_name(fwd), tools.function_name(bwd)), symbolic)
+    outs = get_current().custom_vjp(call, leaves)
+    return out_tree.unflatten(outs)
+
+
+def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[Any]:
+  """The cotangents that a backward rule returned, one a leaf; None stands for zeros."""
+  if isinstance(found, list):
+    found = tuple(found)
+  children = tree.children()
+  if not isinstance(found, tuple) or len(found) != len(children):
+    got = f"a tuple of {len(found)}" if isinstance(found, tuple) else f"{type(found).__name__}"
+    raise TypeError(
+        f"the custom VJP bwd rule of {name} must return a tuple with one cotangent an argument "
+        f"({len(children)}), got {got}")
+  out: list[Any] = []
+  for i, (ct, child) in enumerate(zip(found, children)):
+    if ct is None:
+      out += [None] * child.num_leaves
+      continue
+    parts = _up_to(child, ct)
+    if parts is None:
+      raise TypeError(
+          f"the custom VJP bwd rule of {name} returned for argument {i} a cotangent of the "
+          f"structure {flatten(ct)[1]}; the argument has the structure {child}")
+    out += parts
+  checked = []
+  for ct, aval in zip(out, avals):
+    tangent = aval.to_tangent_aval()
+    if ct is None or tangent.dtype == dtypes.float0 or type(ct) is SymbolicZero:
+      checked.append(Zero(tangent))
+      continue
+    got = typeof(ct)
+    if got.shape != tangent.shape or got.dtype != tangent.dtype:
+      raise ValueError(
+          f"the custom VJP bwd rule of {name} must return cotangents of the types of the "
+          f"arguments: expected {tangent}, got {got}")
+    checked.append(ct)
+  return checked
+
+
+def _up_to(tree: Any, ct: Any) -> list[Any] | None:
+  """Leaves of a cotangent at an argument's leaves; None may stand for a leaf or subtree."""
+  leaves, got = flatten(ct)
+  if got == tree:
+    return leaves
+  try:
+    return tree.flatten_up_to(ct)  # type: ignore[no-any-return]
+  except (ValueError, TypeError):
+    return None
+
+
+def stop_gradient(x: Any) -> Any:
+  """The value of `x` (a pytree), with zero derivative.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> float(gnomon.grad(lambda x: lax.mul(x, lax.stop_gradient(x)))(3.0))
+  3.0
+  """
+  return tree_map(_stop, x)
+
+
+def _stop(x: Any) -> Any:
+  aval = typeof(x)
+  if not dtypes.issubdtype(aval.dtype, np.inexact):
+    return x
+  return _stopped(x)
+
+
+_stopped = custom_jvp(lambda x: x)
+
+
+@_stopped.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+  (x,) = primals
+  return x, instantiate(Zero(typeof(x).to_tangent_aval()))
+
+
+def checkpoint(
+    fun: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None,
+    static_argnums: int | Sequence[int] = (), static_argnames: Any = (),
+    concrete: Any = False) -> Callable[..., Any]:
+  """A function that saves nothing for its backward pass but its arguments.
+
+  In reverse mode its intermediate values are computed again instead of being kept: less
+  memory for more work. Values and derivatives stay the same.
+
+  Args:
+    fun: the function.
+    prevent_cse: keeps the compiler from merging the second computation with the first;
+      not needed inside `scan`.
+    static_argnums: positional arguments that are not traced.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> float(gnomon.grad(gnomon.checkpoint(lambda x: lax.sin(lax.sin(x))))(0.0))
+  1.0
+
+  Raises:
+    NotImplementedError: a `policy` is given.
+  """
+  tools.check_callable(fun, "checkpoint")
+  if policy is not None:
+    raise NotImplementedError(
+        "checkpoint with a policy is not supported yet: without one, nothing is saved but "
+        "the arguments")
+  if concrete:
+    raise NotImplementedError("checkpoint(concrete=True): use static_argnums instead")
+  nums = tools.int_tuple(static_argnums, "static_argnums")
+  names = tools.str_tuple(static_argnames, "static_argnames")
+
+  @functools.wraps(fun)
+  def remat(*args: Any, **kwargs: Any) -> Any:
+    n = len(args)
+    fixed = {i % n for i in nums if -n <= i < n}
+    held = {k: v for k, v in kwargs.items() if k in names}
+    moving = tuple(x for i, x in enumerate(args) if i not in fixed)
+    leaves, tree = flatten((moving, {k: v for k, v in kwargs.items() if k not in names}))
+    out_tree: Any = None
+
+    def flat(*xs: Any) -> list[Any]:
+      nonlocal out_tree
+      a, k = tree.unflatten(xs)
+      it = iter(a)
+      full = [args[i] if i in fixed else next(it) for i in range(n)]
+      outs, out_tree = tools.results_to_flat(fun(*full, **k, **held), "checkpoint", fun)
+      return outs
+
+    avals = [
+        tools.check_leaf(x, "checkpoint", lambda: tools.leaf_names(fun, tree)()[i])
+        for i, x in enumerate(leaves)]
+    jaxpr, consts = trace_to_jaxpr(
+        flat, avals, tools.debug_info("checkpoint", fun, tree, tuple(fixed)))
+    outs = remat_p.bind(
+        *consts, *leaves, jaxpr=convert_constvars(jaxpr), prevent_cse=prevent_cse,
+        differentiated=False, policy=None)
+    return out_tree.unflatten(outs)
+
+  return remat

@@ -1,0 +1,390 @@
+"""Derivatives: `jvp`, `vjp`, `linearize`, `grad`, `value_and_grad`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.api import tools
+from gnomon.core import dtypes, source
+from gnomon.core.structural import instantiate
+from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.zero import UndefinedPrimal, Zero
+from gnomon.transform.jvp import jvp_flat
+from gnomon.transform.linearize import Linearized, linearize_flat
+from gnomon.transform.transpose import backward
+from gnomon.tree_util import Partial, keystr, tree_flatten_with_path
+
+flatten = tools.flatten
+
+
+class Flat:
+  """A function of leaves; remembers the structure of what it returned, and its aux."""
+
+  __slots__ = ("aux", "fun", "has_aux", "in_tree", "kwargs", "out_tree", "who")
+
+  def __init__(self, fun: Any, in_tree: Any, who: str, has_aux: bool = False,
+               kwargs: dict[str, Any] | None = None) -> None:
+    self.fun, self.in_tree, self.who, self.has_aux = fun, in_tree, who, has_aux
+    self.kwargs = kwargs or {}
+    self.out_tree: Any = None
+    self.aux: Any = None
+
+  def __call__(self, *leaves: Any) -> list[Any]:
+    out = self.fun(*self.in_tree.unflatten(leaves), **self.kwargs)
+    if self.has_aux:
+      out, self.aux = split_aux(out, self.who, self.fun)
+    outs, self.out_tree = tools.results_to_flat(out, self.who, self.fun)
+    if not self.has_aux:
+      return outs
+    # What the aux holds passes through the trace like a result, without tangents.
+    aux, tree = flatten(self.aux)
+    self.aux = tree
+    return outs + aux
+
+  def split(self, outs: list[Any]) -> tuple[list[Any], Any]:
+    """The results proper, and the aux with its structure."""
+    n = self.out_tree.num_leaves
+    return outs[:n], self.aux.unflatten(outs[n:]) if self.has_aux else None
+
+
+def split_aux(out: Any, who: str, fun: Any) -> tuple[Any, Any]:
+  """Takes `(result, aux)` apart.
+
+  Raises:
+    TypeError: the function returned something else.
+  """
+  if not isinstance(out, tuple) or len(out) != 2:
+    got = f"a tuple of {len(out)}" if isinstance(out, tuple) else f"{type(out).__name__}"
+    raise TypeError(
+        f"with has_aux=True, {who} expects {tools.describe_function(fun)} to return a pair "
+        f"(result, aux), got {got}")
+  return out
+
+
+def _check_arrays(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> list[Any]:
+  try:
+    return [typeof(x) for x in leaves]
+  except TypeError:
+    args = tree.unflatten(leaves)
+    paths = [keystr(p) for p, _ in tree_flatten_with_path(args)[0]]
+    return [
+        tools.check_leaf(x, f"{who} of {tools.function_name(fun)}", lambda: paths[i])
+        for i, x in enumerate(leaves)]
+
+
+def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+  """The value of a function and its derivative along a direction (forward mode).
+
+  Args:
+    fun: a function of arrays, or pytrees of them.
+    primals: its arguments, a tuple or list.
+    tangents: the direction, of the same structure, shapes and dtypes (float0 for integers).
+    has_aux: whether `fun` returns `(result, aux)`, where aux is not differentiated.
+
+  Returns:
+    `(result, tangent)`, or `(result, tangent, aux)`.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> y, t = gnomon.jvp(lax.sin, (0.0,), (2.0,))
+  >>> float(t)
+  2.0
+
+  Raises:
+    TypeError: structures, shapes or dtypes of primals and tangents do not agree.
+  """
+  tools.check_callable(fun, "jvp")
+  for name, x in (("primals", primals), ("tangents", tangents)):
+    if not isinstance(x, (tuple, list)):
+      raise TypeError(
+          f"jvp expects {name} to be a tuple or list of the arguments, got {type(x).__name__}")
+  xs, tree = flatten(tuple(primals))
+  ts, tangent_tree = flatten(tuple(tangents))
+  if tree != tangent_tree:
+    raise TypeError(
+        f"jvp: primals and tangents have different structures: {tree} and {tangent_tree}")
+  avals = _check_arrays(xs, fun, tree, "jvp")
+  ts = [_check_tangent(t, a, i, tree) for i, (t, a) in enumerate(zip(ts, avals))]
+  flat = Flat(fun, tree, "jvp", has_aux)
+  outs, touts = jvp_flat(flat, xs, ts)
+  outs, aux = flat.split(outs)
+  touts = [instantiate(t) for t in touts[:len(outs)]]
+  result = flat.out_tree.unflatten(outs), flat.out_tree.unflatten(touts)
+  return (*result, aux) if has_aux else result
+
+
+def _check_tangent(t: Any, primal: ShapedArray, i: int, tree: Any) -> Any:
+  expected = primal.to_tangent_aval()
+  got = typeof(t)
+  if expected.dtype == dtypes.float0:
+    if got.dtype == dtypes.float0 and got.shape == primal.shape:
+      return Zero(expected)
+    raise TypeError(
+        f"jvp: the primal number {i} has dtype {primal.dtype}, whose tangents have dtype "
+        f"float0 (use numpy.zeros(shape, gnomon.dtypes.float0)), got a tangent {got}")
+  if got.shape != expected.shape or got.dtype != expected.dtype:
+    raise TypeError(
+        f"jvp: primal and tangent arguments must have equal shapes and dtypes, but number {i} "
+        f"has the primal {primal} and the tangent {got}")
+  return t
+
+
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+  """The value of a function and its derivative there as a linear function.
+
+  The function runs once; each call of the linear function costs only the linear part.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> y, df = gnomon.linearize(lax.sin, 0.0)
+  >>> float(df(3.0))
+  3.0
+
+  Raises:
+    TypeError: when called: the tangents do not fit the primals.
+  """
+  tools.check_callable(fun, "linearize")
+  xs, tree = flatten(primals)
+  avals = _check_arrays(xs, fun, tree, "linearize")
+  flat = Flat(fun, tree, "linearize", has_aux)
+  outs, lin = linearize_flat(flat, xs)
+  outs, aux = flat.split(outs)
+  n, out_tree = len(outs), flat.out_tree
+
+  def linear(*tangents: Any) -> Any:
+    ts, t_tree = flatten(tangents)
+    if t_tree != tree:
+      raise TypeError(
+          f"the linearized function takes tangents of the structure {tree}, got {t_tree}")
+    ts = [_check_tangent(t, a, i, tree) for i, (t, a) in enumerate(zip(ts, avals))]
+    return out_tree.unflatten(lin(*ts)[:n])
+
+  result = out_tree.unflatten(outs), linear
+  return (*result, aux) if has_aux else result
+
+
+def _pull(lin: Linearized, n: int, in_tree: Any, out_tree: Any, out_avals: Any) -> Any:
+  """The vjp function: cotangents of the results to cotangents of the arguments."""
+  def vjp_fun(cotangent: Any) -> Any:
+    cts, tree = flatten(cotangent)
+    if tree != out_tree:
+      raise ValueError(
+          f"the vjp function takes a cotangent of the structure of the result, {out_tree}; "
+          f"got {tree}")
+    cts = [_check_cotangent(ct, a) for ct, a in zip(cts, out_avals)]
+    return in_tree.unflatten(map(instantiate, pull_back(lin, cts, n)))
+
+  return vjp_fun
+
+
+def _check_cotangent(ct: Any, primal: ShapedArray) -> Any:
+  expected, got = primal.to_tangent_aval(), typeof(ct)
+  if expected.dtype == dtypes.float0:
+    if got.dtype != dtypes.float0:
+      raise ValueError(
+          f"the cotangent of an integer result {primal} has dtype float0 (use "
+          f"numpy.zeros(shape, gnomon.dtypes.float0)), got {got}")
+    return Zero(expected)
+  if got.shape != expected.shape or got.dtype != expected.dtype:
+    raise ValueError(
+        f"the vjp function takes a cotangent of the type of the result, {expected}; got {got}")
+  return ct
+
+
+def pull_back(lin: Linearized, cotangents: Sequence[Any], n: int) -> list[Any]:
+  """The cotangents of all arguments (zeros symbolic) for those of the first `n` results."""
+  cts = [ct for ct, m in zip(cotangents, lin.out_moves[:n]) if m]
+  avals = [v.aval for v in lin.jaxpr.outvars[len(cts):]]
+  cts += map(Zero, avals)
+  moving = [UndefinedPrimal(a) for a, m in zip(lin.in_avals, lin.moves) if m]
+  found = iter(backward(lin.jaxpr, lin.residuals, moving, cts))
+  return [next(found) if m else Zero(a) for m, a in zip(lin.moves, lin.in_avals)]
+
+
+def vjp(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False,
+    reduce_axes: Sequence[Any] = ()) -> Any:
+  """The value of a function and a function that pulls cotangents back (reverse mode).
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> y, pull = gnomon.vjp(lax.mul, 2.0, 3.0)
+  >>> [float(ct) for ct in pull(1.0)]
+  [3.0, 2.0]
+
+  Raises:
+    ValueError: when called: the cotangent does not fit the result.
+  """
+  if reduce_axes:
+    raise NotImplementedError("reduce_axes of vjp is deprecated and not supported")
+  tools.check_callable(fun, "vjp")
+  xs, tree = flatten(primals)
+  _check_arrays(xs, fun, tree, "vjp")
+  flat = Flat(fun, tree, "vjp", has_aux)
+  outs, lin = linearize_flat(flat, xs)
+  outs, aux = flat.split(outs)
+  pull = _pull(lin, len(outs), tree, flat.out_tree, [typeof(x) for x in outs])
+  result = flat.out_tree.unflatten(outs), Partial(pull)
+  return (*result, aux) if has_aux else result
+
+
+def _picked(
+    who: str, fun: Any, argnums: int | Sequence[int], args: tuple[Any, ...],
+) -> tuple[tuple[int, ...], Any]:
+  """The argument numbers, and a function that puts those arguments back among the others."""
+  nums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+  n = len(args)
+  for i in nums:
+    if not -n <= i < n:
+      raise ValueError(
+          f"{who} of {tools.function_name(fun)} with argnums={argnums} needs at least "
+          f"{max((j + 1 if j >= 0 else -j) for j in nums)} positional arguments, got {n}")
+  nums = tuple(i % n for i in nums)
+
+  def rebuild(*picked: Any) -> list[Any]:
+    full = list(args)
+    for i, x in zip(nums, picked):
+      full[i] = x
+    return full
+
+  return nums, rebuild
+
+
+def check_real(aval: Any, who: str, what: str, holomorphic: bool, allow_int: bool) -> None:
+  """Raises `TypeError` unless derivatives in (or of) this type exist."""
+  kind = aval.dtype
+  if holomorphic:
+    if not dtypes.issubdtype(kind, np.complexfloating):
+      raise TypeError(f"{who} with holomorphic=True requires {what} with complex dtype, got {kind}.")
+    return
+  if allow_int and not dtypes.issubdtype(kind, dtypes.extended):
+    return
+  if dtypes.issubdtype(kind, np.complexfloating) and what == "outputs":
+    raise TypeError(
+        f"{who} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), "
+        f"but got {kind}. For holomorphic differentiation, pass holomorphic=True. For "
+        "differentiation of non-holomorphic functions involving complex outputs, use vjp.")
+  if not dtypes.issubdtype(kind, np.inexact):
+    if what == "outputs":
+      raise TypeError(
+          f"{who} requires real-valued outputs (output dtype that is a sub-dtype of "
+          f"np.floating), but got {kind}. For differentiation of functions with integer "
+          "outputs, use vjp.")
+    raise TypeError(
+        f"{who} requires real- or complex-valued inputs (input dtype that is a sub-dtype of "
+        f"np.inexact), but got {kind}. If you want to use Boolean- or integer-valued inputs, "
+        "use vjp or set allow_int to True.")
+
+
+def value_and_grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False, reduce_axes: Sequence[Any] = (),
+) -> Callable[..., tuple[Any, Any]]:
+  """A function that gives the value of `fun` and its gradient.
+
+  Args and errors: as for `grad`.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> v, g = gnomon.value_and_grad(lax.square)(3.0)
+  >>> float(v), float(g)
+  (9.0, 6.0)
+  """
+  return _value_and_grad(
+      "value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+
+
+def _value_and_grad(
+    who: str, fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool,
+    holomorphic: bool, allow_int: bool, reduce_axes: Sequence[Any]) -> Callable[..., Any]:
+  if reduce_axes:
+    raise NotImplementedError(f"reduce_axes of {who} is deprecated and not supported")
+  tools.check_callable(fun, who)
+  argnums = (
+      argnums.__index__() if hasattr(argnums, "__index__")
+      else tools.int_tuple(argnums, "argnums"))
+
+  @functools.wraps(fun)
+  def wrapped(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    try:
+      return call(args, kwargs)
+    except Exception as e:
+      source.filter_traceback(e)
+      raise
+
+  def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    nums, rebuild = _picked(who, fun, argnums, args)
+    picked = tuple([args[i] for i in nums])
+    xs, tree = flatten(picked)
+    for aval in _check_arrays(xs, fun, tree, who):
+      check_real(aval, who, "inputs", holomorphic, allow_int)
+    flat = Flat(lambda *ys: fun(*rebuild(*ys), **kwargs), tree, who, has_aux)
+    outs, lin = linearize_flat(flat, xs)
+    outs, aux = flat.split(outs)
+    value = flat.out_tree.unflatten(outs)
+    one = _unit_cotangent(outs, flat.out_tree, value, who, holomorphic)
+    grads = tree.unflatten([instantiate(ct) for ct in pull_back(lin, [one], 1)])
+    g = grads[0] if isinstance(argnums, int) else grads
+    return ((value, aux), g) if has_aux else (value, g)
+
+  return wrapped
+
+
+def _unit_cotangent(outs: Any, tree: Any, value: Any, who: str, holomorphic: bool) -> Any:
+  if tree.num_leaves != 1 or tree.num_nodes != 1:
+    raise TypeError(
+        "Gradient only defined for scalar-output functions: the function returned "
+        f"{value!r} of structure {tree}. Return one scalar; use has_aux for further results")
+  aval = typeof(outs[0])
+  if aval.shape:
+    raise TypeError(
+        f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}. "
+        "Sum the output, or use gnomon.jacrev for the derivative of an array")
+  check_real(aval, who, "outputs", holomorphic, False)
+  return np.ones((), aval.dtype)[()] if not aval.weak_type else _weak_one(aval)
+
+
+def _weak_one(aval: ShapedArray) -> Any:
+  return 1.0 if aval.dtype.kind == "f" and aval.dtype == typeof(1.0).dtype else aval.dtype.type(1)
+
+
+def grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False, reduce_axes: Sequence[Any] = (),
+) -> Callable[..., Any]:
+  """A function that gives the gradient of `fun`, whose result is a real scalar.
+
+  Args:
+    fun: the function; arguments may be pytrees of arrays.
+    argnums: which positional argument or arguments to differentiate in.
+    has_aux: whether `fun` returns `(value, aux)`; the gradient function then returns
+      `(gradient, aux)`.
+    holomorphic: whether `fun` is a holomorphic function of complex numbers.
+    allow_int: admits integer arguments; their gradients have dtype float0.
+
+  Returns:
+    A function with the arguments of `fun`: the gradient has the structure of the argument
+    (of a tuple of arguments, where `argnums` is a sequence). For complex arguments it is
+    the conjugate of the direction of steepest ascent.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> float(gnomon.grad(lax.sin)(0.0))
+  1.0
+
+  Raises:
+    TypeError: when called: an argument is an integer, or the result no real scalar.
+    ValueError: when called: there are fewer arguments than `argnums` says.
+  """
+  both = _value_and_grad("grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+
+  @functools.wraps(fun)
+  def gradient(*args: Any, **kwargs: Any) -> Any:
+    value, g = both(*args, **kwargs)
+    return (g, value[1]) if has_aux else g
+
+  return gradient

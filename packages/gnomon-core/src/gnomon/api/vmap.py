@@ -1,0 +1,153 @@
+"""`vmap`: a function mapped over axes of its arguments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gnomon.api import tools
+from gnomon.core import source
+from gnomon.core.types import typeof
+from gnomon.transform.vmap import Axis, to_dim, vmap_flat
+from gnomon.tree_util import flatten_axes
+
+flatten = tools.flatten
+
+
+def vmap(
+    fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None,
+    axis_size: int | None = None, spmd_axis_name: Any = None, sum_match: bool = False,
+) -> Callable[..., Any]:
+  """Maps a function over axes of its arguments, all at once.
+
+  Args:
+    fun: the function; it sees the arguments without the mapped axes.
+    in_axes: for each positional argument which axis is mapped: an integer, None (not
+      mapped), or a pytree of those that is a prefix of the argument. Keyword arguments are
+      mapped over axis 0.
+    out_axes: where the mapped axis goes in the results; None for a result that does not
+      depend on it.
+    axis_name: a name by which collectives in `fun` refer to the axis.
+    axis_size: the size of the mapped axis, needed if no argument has one.
+    spmd_axis_name: mesh axes over which the mapped axis is split.
+
+  Returns:
+    The mapped function.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> gnomon.vmap(lax.neg)(lax.iota('float32', 3)).shape
+  (3,)
+
+  Raises:
+    TypeError, ValueError: when called: the axes do not fit the arguments; sizes differ.
+  """
+  tools.check_callable(fun, "vmap")
+  del sum_match
+  if isinstance(in_axes, list):
+    in_axes = tuple(in_axes)
+  if not isinstance(in_axes, (int, tuple, type(None), dict)) and not tools.registry.flatten(in_axes)[0]:
+    raise TypeError(
+        f"vmap: in_axes must be an int, None, or a tuple of entries for the positional "
+        f"arguments, got {in_axes!r}")
+  if not all(isinstance(x, int) for x in tools.registry.flatten(in_axes)[0]):
+    raise TypeError(
+        f"vmap: in_axes must be an int, None, or a (nested) container of those, got {in_axes!r}")
+  if not all(isinstance(x, int) for x in tools.registry.flatten(out_axes)[0]):
+    raise TypeError(
+        f"vmap: out_axes must be an int, None, or a (nested) container of those, got {out_axes!r}")
+
+  @functools.wraps(fun)
+  def mapped(*args: Any, **kwargs: Any) -> Any:
+    try:
+      return call(args, kwargs)
+    except Exception as e:
+      source.filter_traceback(e)
+      raise
+
+  def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+      raise ValueError(
+          "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
+          f"positional arguments passed to the function, but got {len(in_axes)} entries "
+          f"{in_axes} for {len(args)} positional arguments")
+    leaves, tree = flatten((args, kwargs))
+    dims = flatten_axes("vmap in_axes", tree, (in_axes, 0), kws=True)
+    avals = [_aval(x, i, fun, tree) for i, x in enumerate(leaves)]
+    dims = [
+        None if d is None else _canonical(d, a, i, fun, tree)
+        for i, (d, a) in enumerate(zip(dims, avals))]
+    size = _size(dims, avals, axis_size, fun, tree)
+    out_tree: Any = None
+
+    def flat(*xs: Any) -> list[Any]:
+      nonlocal out_tree
+      a, k = tree.unflatten(xs)
+      outs, out_tree = tools.results_to_flat(fun(*a, **k), "vmap", fun)
+      return outs
+
+    outs, places = vmap_flat(flat, Axis(size, axis_name, spmd_axis_name), leaves, dims)
+    targets = flatten_axes("vmap out_axes", out_tree, out_axes)
+    return out_tree.unflatten([
+        _place(o, d, t, size, fun) for o, d, t in zip(outs, places, targets)])
+
+  return mapped
+
+
+def _name(i: int, fun: Any, tree: Any) -> str:
+  return tools.leaf_names(fun, tree)()[i]
+
+
+def _aval(x: Any, i: int, fun: Any, tree: Any) -> Any:
+  return tools.check_leaf(
+      x, f"vmap of {tools.function_name(fun)}", lambda: _name(i, fun, tree))
+
+
+def _canonical(d: int, aval: Any, i: int, fun: Any, tree: Any) -> int:
+  n = len(aval.shape)
+  if not -n <= d < n:
+    raise ValueError(
+        f"vmap was requested to map its argument {_name(i, fun, tree)} along axis {d}, which "
+        f"implies that its rank should be at least {d + 1 if d >= 0 else -d}, but is only {n} "
+        f"(its shape is {aval.shape})")
+  return d % n
+
+
+def _size(
+    dims: Sequence[int | None], avals: Sequence[Any], given: int | None, fun: Any, tree: Any,
+) -> int:
+  sizes = {a.shape[d] for a, d in zip(avals, dims) if d is not None}
+  if given is not None:
+    sizes.add(int(given))
+  if len(sizes) == 1:
+    return sizes.pop()  # type: ignore[no-any-return]
+  if not sizes:
+    if not dims:
+      raise ValueError(
+          "vmap wrapped function must be passed at least one argument containing an array, "
+          "or axis_size must be given")
+    raise ValueError("vmap must have at least one non-None value in in_axes, or axis_size")
+  names = tools.leaf_names(fun, tree)()
+  lines = [
+      f"  * axis {d} of argument {names[i]} of type {a} has size {a.shape[d]}"
+      for i, (a, d) in enumerate(zip(avals, dims)) if d is not None]
+  if given is not None:
+    lines.append(f"  * axis_size says {given}")
+  raise ValueError(
+      "vmap got inconsistent sizes for array axes to be mapped:\n" + ";\n".join(lines))
+
+
+def _place(x: Any, d: int | None, target: int | None, size: int, fun: Any) -> Any:
+  if target is None:
+    if d is not None:
+      raise ValueError(
+          f"vmap has mapped output but out_axes is None: a result of "
+          f"{tools.describe_function(fun)} depends on the mapped axis; give it an integer in "
+          "out_axes")
+    return x
+  n = typeof(x).ndim - (d is not None)
+  if not -(n + 1) <= target <= n:
+    raise ValueError(
+        f"vmap: out_axes={target} is out of range for a result of {n} dimensions")
+  return to_dim(x, d, target % (n + 1), size)

@@ -1,0 +1,89 @@
+"""The one hook through which the NumPy slice supplies the operators of arrays.
+
+Core knows no arithmetic. A provider hands over methods, properties and operators, which go
+onto `Array` and `Tracer`. Until then the first use of one loads the provider that is named
+by the entry point group `gnomon.array_namespace`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from collections.abc import Mapping
+from typing import Any
+
+from gnomon.core.trace import Tracer
+from gnomon.runtime.jaxlib import arrays
+
+GROUP = "gnomon.array_namespace"
+_provided = False
+_BINARY = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "lshift",
+    "rshift", "and", "or", "xor")
+_OPERATORS = (
+    *(f"__{n}__" for n in _BINARY), *(f"__r{n}__" for n in _BINARY),
+    "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__neg__", "__pos__",
+    "__abs__", "__invert__", "__round__", "__getitem__", "__iter__", "__contains__")
+
+
+def provide(attributes: Mapping[str, Any]) -> None:
+  """Sets methods, properties and operators on the classes of arrays and of tracers.
+
+  An attribute that a class has of its own (a value's conversion to Python, say) stays.
+  """
+  global _provided
+  _provided = True
+  for name, value in attributes.items():
+    arrays.install(name, value)
+    setattr(Tracer, name, value)
+
+
+def load() -> None:
+  """Loads the provider.
+
+  Raises:
+    TypeError: no installed distribution provides the operators of arrays.
+  """
+  if _provided:
+    return
+  for entry in importlib.metadata.entry_points(group=GROUP):
+    importlib.import_module(entry.value)
+    if _provided:
+      return
+  try:
+    importlib.import_module("gnomon.numpy")  # a source tree that is not installed
+  except ModuleNotFoundError as e:
+    if e.name != "gnomon.numpy":
+      raise
+  if not _provided:
+    raise TypeError(
+        "operators and methods of arrays come with the distribution gnomon-numpy, which is "
+        "not installed: pip install gnomon-numpy. Without it, use the functions of gnomon.lax")
+
+
+def _forward(name: str) -> Any:
+  def operator(self: Any, *args: Any) -> Any:
+    if _provided:
+      return NotImplemented
+    load()
+    return getattr(self, name)(*args)
+
+  operator.__name__ = name
+  return operator
+
+
+def _attribute(self: Any, name: str) -> Any:
+  if not name.startswith("_") and not _provided:
+    load()
+    return getattr(self, name)
+  raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def install_forwarders() -> None:
+  """Puts operators that load the provider onto the classes."""
+  for name in _OPERATORS:
+    forward = _forward(name)
+    arrays.install(name, forward)
+    setattr(Tracer, name, forward)
+  setattr(Tracer, "__getattr__", _attribute)
+  arrays.install("__getattr__", _attribute)

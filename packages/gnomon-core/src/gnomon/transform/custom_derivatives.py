@@ -1,0 +1,356 @@
+"""Functions with derivative rules of their own: what traces make of them.
+
+A call is an object that carries the function and its rules, on flat lists; each trace asks it
+what it needs. A staged call is an equation that keeps the rules for later transformations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gnomon.core import dtypes
+from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import (
+    batch_rule, effects_rule, impl_rule, jvp_rule, linearize_rule, lower, shown_params,
+    transpose_rule, typing_rule)
+from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
+from gnomon.core.structural import instantiate, reduce_sum
+from gnomon.core.types import typeof
+from gnomon.core.zero import Zero
+from gnomon.transform.jvp import Moves, moves_of, moving, place
+from gnomon.transform.transpose import backward
+from gnomon.transform.vmap import Axis, batch_jaxpr, to_dim, vmap_flat
+
+Flat = Callable[..., Sequence[Any]]
+
+
+def _stage_function(fun: Flat, args: Sequence[Any]) -> tuple[ClosedJaxpr, list[Any]]:
+  """A function's jaxpr, and the tracers that it closes over as leading operands."""
+  jaxpr, consts = trace_to_jaxpr(fun, [typeof(x) for x in args])
+  if has_tracers(consts):
+    return close(convert_constvars(jaxpr)), consts
+  return ClosedJaxpr(jaxpr, consts), []
+
+
+class JvpCall:
+  """A call of a function with a forward derivative of its own.
+
+  `rule(primals, tangents)` gives results and their tangents, all of them flat.
+  """
+
+  __slots__ = ("fun", "name", "rule", "symbolic_zeros")
+
+  def __init__(self, fun: Flat, rule: Callable[..., Any], name: str, symbolic_zeros: bool) -> None:
+    self.fun, self.rule, self.name, self.symbolic_zeros = fun, rule, name, symbolic_zeros
+
+  def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    return self.rule(primals, tangents)
+
+  def stage(self, trace: Any, args: Any) -> tuple[Any, ...]:
+    jaxpr, outer = _stage_function(self.fun, args)
+    return trace.process(custom_jvp_call_p, [*outer, *args], {  # type: ignore[no-any-return]
+        "name": self.name, "call_jaxpr": jaxpr, "jvp": JvpRule(self.rule, self.name),
+        "num_consts": len(outer), "symbolic_zeros": self.symbolic_zeros})
+
+  def batch(self, axis: Axis, dims: Sequence[int | None]) -> BatchedJvpCall:
+    return BatchedJvpCall(self, axis, dims)
+
+
+class BatchedJvpCall(JvpCall):
+  """A mapped call; all its results are mapped along their first axis."""
+
+  __slots__ = ("n_out",)
+
+  def __init__(self, call: JvpCall, axis: Axis, dims: Sequence[int | None]) -> None:
+    self.n_out = 0
+
+    def fun(*values: Any) -> list[Any]:
+      outs, ds = vmap_flat(call.fun, axis, values, dims)
+      self.n_out = len(outs)
+      return [to_dim(o, d, 0, axis.size) for o, d in zip(outs, ds)]
+
+    rule = batched_rule(call.rule, axis, dims, self._count)
+    super().__init__(fun, rule, call.name, call.symbolic_zeros)
+
+  def _count(self, n: int) -> None:
+    self.n_out = n
+
+  def out_dims(self) -> list[int | None]:
+    return [0] * self.n_out
+
+
+def batched_rule(
+    rule: Callable[..., Any], axis: Axis, dims: Sequence[int | None],
+    count: Callable[[int], None] = lambda n: None) -> Callable[..., Any]:
+  """A jvp rule mapped over `dims`; results and tangents are mapped along axis 0."""
+  def batched(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    moves, moved = moves_of(tangents), []
+    n = len(primals)
+
+    def flat(*xs: Any) -> list[Any]:
+      outs, ts = rule(
+          xs[:n], place(xs[n:], moves, [typeof(x) for x in xs[:n]]))
+      moved[:] = moves_of(ts)
+      return [*outs, *moving(ts)]
+
+    tangent_dims = [d for d, m in zip(dims, moves) if m]
+    outs, ds = vmap_flat(flat, axis, [*primals, *moving(tangents)], [*dims, *tangent_dims])
+    outs = [to_dim(o, d, 0, axis.size) for o, d in zip(outs, ds)]
+    k = len(moved)
+    count(k)
+    return outs[:k], place(outs[k:], tuple(moved), [typeof(o) for o in outs[:k]])
+
+  return batched
+
+
+NO_CONSTS = ("num_consts", 0)  # left out of printed equations
+
+
+class JvpRule:
+  """A jvp rule as a parameter of an equation: equal only to itself."""
+
+  __slots__ = ("name", "rule")
+
+  def __init__(self, rule: Callable[..., Any], name: str) -> None:
+    self.rule, self.name = rule, name
+
+  def __call__(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    return self.rule(primals, tangents)
+
+  def __repr__(self) -> str:
+    return self.name
+
+
+custom_jvp_call_p = Primitive("custom_jvp_call", call=True)
+typing_rule.define(custom_jvp_call_p)(lambda *_, call_jaxpr, **__: tuple(call_jaxpr.out_avals))
+effects_rule.define(custom_jvp_call_p)(lambda *_, call_jaxpr, **__: call_jaxpr.effects)
+impl_rule.define(custom_jvp_call_p)(
+    lambda *args, call_jaxpr, **_: eval_jaxpr(call_jaxpr.jaxpr, call_jaxpr.consts, *args))
+lower.define(custom_jvp_call_p)(
+    lambda ctx, *values, call_jaxpr, **_: ctx.inline(call_jaxpr, values))
+
+
+@shown_params.define(custom_jvp_call_p)
+def _(params: dict[str, Any]) -> Any:
+  return [
+      ("name", params["name"]),
+      *((k, v) for k, v in sorted(params.items()) if k != "name" and (k, v) != NO_CONSTS)]
+
+
+@jvp_rule.define(custom_jvp_call_p)
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, jvp: JvpRule, num_consts: int,
+      **_: Any) -> Any:
+  return jvp(primals[num_consts:], tangents[num_consts:])
+
+
+@batch_rule.define(custom_jvp_call_p)
+def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, call_jaxpr: ClosedJaxpr,
+      jvp: JvpRule, num_consts: int, **params: Any) -> Any:
+  n = len(call_jaxpr.out_avals)
+  batched, places = batch_jaxpr(call_jaxpr, axis, tuple(dims), (0,) * n)
+  rule = JvpRule(batched_rule(jvp, axis, dims[num_consts:]), jvp.name)
+  outs = custom_jvp_call_p.bind(
+      *args, call_jaxpr=batched, jvp=rule, num_consts=num_consts, **params)
+  return outs, places
+
+
+@transpose_rule.define(custom_jvp_call_p)
+def _(cts: Sequence[Any], args: Sequence[Any], *, call_jaxpr: ClosedJaxpr, **_: Any) -> Any:
+  return backward(call_jaxpr.jaxpr, call_jaxpr.consts, args, cts)
+
+
+# ---- custom_vjp
+
+
+class VjpCall:
+  """A call of a function with a reverse derivative of its own.
+
+  `fwd(*args)` gives results, residuals and the residuals' structure; `bwd(tree, residuals,
+  cotangents)` the cotangents of the arguments (`Zero` where there is none).
+  """
+
+  __slots__ = ("bwd", "fun", "fwd", "name", "names", "symbolic_zeros")
+
+  def __init__(self, fun: Flat, fwd: Any, bwd: Any, name: str, names: tuple[str, str],
+               symbolic_zeros: bool) -> None:
+    self.fun, self.fwd, self.bwd, self.name = fun, fwd, bwd, name
+    self.names, self.symbolic_zeros = names, symbolic_zeros
+
+  def linearize(
+      self, primals: Sequence[Any], tangents: Sequence[Any], recording: bool) -> Any:
+    if not recording:
+      raise TypeError(
+          f"can't apply forward-mode differentiation (jvp) to the custom_vjp function "
+          f"{self.name}: it has a rule for reverse mode only. Use custom_jvp, which serves "
+          "both modes, or differentiate with grad or vjp")
+    moves = moves_of(tangents)
+    outs, res, tree = self.fwd(moves, *primals)
+    avals = tuple(typeof(o).to_tangent_aval() for o in outs)
+    if not any(moves):
+      return outs, [Zero(a) for a in avals]
+    touts = custom_lin_p.bind(
+        *res, *moving(tangents), bwd=self.bwd, num_res=len(res), res_tree=tree, moves=moves,
+        in_avals=tuple(typeof(x).to_tangent_aval() for x in primals), out_avals=avals,
+        symbolic_zeros=self.symbolic_zeros)
+    return outs, [
+        Zero(a) if a.dtype == dtypes.float0 else t for t, a in zip(touts, avals)]
+
+  def stage(self, trace: Any, args: Any) -> tuple[Any, ...]:
+    jaxpr, outer = _stage_function(self.fun, args)
+    return trace.process(custom_vjp_call_p, [*outer, *args], {  # type: ignore[no-any-return]
+        "name": self.name, "call_jaxpr": jaxpr, "call": self, "num_consts": len(outer),
+        "symbolic_zeros": self.symbolic_zeros})
+
+  def batch(self, axis: Axis, dims: Sequence[int | None]) -> BatchedVjpCall:
+    return BatchedVjpCall(self, axis, dims)
+
+  def __repr__(self) -> str:
+    return self.name
+
+
+class BatchedVjpCall(VjpCall):
+  """A mapped call; all its results are mapped along their first axis."""
+
+  __slots__ = ("n_out",)
+
+  def __init__(self, call: VjpCall, axis: Axis, dims: Sequence[int | None]) -> None:
+    self.n_out = 0
+
+    def fun(*values: Any) -> list[Any]:
+      outs, ds = vmap_flat(call.fun, axis, values, dims)
+      self.n_out = len(outs)
+      return [to_dim(o, d, 0, axis.size) for o, d in zip(outs, ds)]
+
+    def fwd(moves: Moves, *values: Any) -> Any:
+      n, tree = 0, None
+
+      def flat(*xs: Any) -> list[Any]:
+        nonlocal n, tree
+        outs, res, tree = call.fwd(moves, *xs)
+        n = len(outs)
+        return [*outs, *res]
+
+      outs, ds = vmap_flat(flat, axis, values, dims)
+      self.n_out = n
+      firsts = [to_dim(o, d, 0, axis.size) for o, d in zip(outs[:n], ds)]
+      return firsts, outs[n:], (tree, tuple(ds[n:]))
+
+    def bwd(tree: Any, res: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+      inner, res_dims = tree
+      moves, moved, zeros = moves_of(cts), [], []
+      n = len(res)
+      avals = [_without(ct.aval) if type(ct) is Zero else typeof(ct) for ct in cts]
+
+      def flat(*xs: Any) -> list[Any]:
+        it = iter(xs[n:])
+        full = [next(it) if m else Zero(a) for m, a in zip(moves, avals)]
+        found = call.bwd(inner, xs[:n], full)
+        moved[:] = moves_of(found)
+        zeros[:] = [ct.aval if type(ct) is Zero else None for ct in found]
+        return moving(found)
+
+      live = moving(cts)
+      outs, ds = vmap_flat(flat, axis, [*res, *live], [*res_dims, *[0] * len(live)])
+      it = iter(zip(outs, ds))
+      result = []
+      for m, z, d in zip(moved, zeros, dims):
+        if not m:
+          result.append(Zero(z if d is None else _with(z, axis.size, d)))
+          continue
+        o, od = next(it)
+        if d is None:
+          result.append(_sum_out(o, od, axis.size))
+        else:
+          result.append(to_dim(o, od, d, axis.size))
+      return result
+
+    super().__init__(fun, fwd, bwd, call.name, call.names, call.symbolic_zeros)
+
+  def out_dims(self) -> list[int | None]:
+    return [0] * self.n_out
+
+
+def _without(aval: Any) -> Any:
+  return aval.update(shape=aval.shape[1:])
+
+
+def _with(aval: Any, size: int, dim: int) -> Any:
+  return aval.update(shape=(*aval.shape[:dim], size, *aval.shape[dim:]))
+
+
+def _sum_out(ct: Any, dim: int | None, size: int) -> Any:
+  """The cotangent of an operand that is not mapped: the sum over the mapped axis."""
+  if dim is None:
+    ct, dim = to_dim(ct, None, 0, size), 0
+  return reduce_sum(ct, (dim,))
+
+
+custom_vjp_call_p = Primitive("custom_vjp_call", call=True)
+typing_rule.define(custom_vjp_call_p)(lambda *_, call_jaxpr, **__: tuple(call_jaxpr.out_avals))
+effects_rule.define(custom_vjp_call_p)(lambda *_, call_jaxpr, **__: call_jaxpr.effects)
+impl_rule.define(custom_vjp_call_p)(
+    lambda *args, call_jaxpr, **_: eval_jaxpr(call_jaxpr.jaxpr, call_jaxpr.consts, *args))
+lower.define(custom_vjp_call_p)(
+    lambda ctx, *values, call_jaxpr, **_: ctx.inline(call_jaxpr, values))
+
+
+@shown_params.define(custom_vjp_call_p)
+def _(params: dict[str, Any]) -> Any:
+  call, consts = params["call"], ("num_consts", params["num_consts"])
+  return [
+      ("name", call.name), ("bwd", call.names[1]), ("call_jaxpr", params["call_jaxpr"]),
+      ("fwd", call.names[0]), *(() if consts == NO_CONSTS else (consts,)),
+      ("symbolic_zeros", call.symbolic_zeros)]
+
+
+@jvp_rule.define(custom_vjp_call_p)
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: VjpCall, num_consts: int,
+      **_: Any) -> Any:
+  return call.linearize(primals[num_consts:], tangents[num_consts:], recording=False)
+
+
+@linearize_rule.define(custom_vjp_call_p)
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: VjpCall, num_consts: int,
+      **_: Any) -> Any:
+  return call.linearize(primals[num_consts:], tangents[num_consts:], recording=True)
+
+
+@batch_rule.define(custom_vjp_call_p)
+def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, call_jaxpr: ClosedJaxpr,
+      call: VjpCall, num_consts: int, **params: Any) -> Any:
+  n = len(call_jaxpr.out_avals)
+  batched, places = batch_jaxpr(call_jaxpr, axis, tuple(dims), (0,) * n)
+  outs = custom_vjp_call_p.bind(
+      *args, call_jaxpr=batched, call=call.batch(axis, dims[num_consts:]),
+      num_consts=num_consts, **params)
+  return outs, places
+
+
+custom_lin_p = Primitive("custom_lin")  # the linear part, known only by its transpose
+typing_rule.define(custom_lin_p)(lambda *_, out_avals, **__: out_avals)
+
+
+@lower.define(custom_lin_p)
+def _(ctx: Any, *_: Any, **__: Any) -> Any:
+  raise TypeError(
+      "forward-mode differentiation of a custom_vjp function was asked for (through linearize "
+      "or jvp): its rule serves reverse mode only. Use custom_jvp instead")
+
+
+@transpose_rule.define(custom_lin_p)
+def _(cts: Sequence[Any], args: Sequence[Any], *, bwd: Any, num_res: int, res_tree: Any,
+      moves: Moves, in_avals: Any, out_avals: Any, symbolic_zeros: bool) -> list[Any]:
+  if not symbolic_zeros:
+    cts = [instantiate(ct) for ct in cts]
+  found = bwd(res_tree, args[:num_res], cts)
+  return [None] * num_res + [ct for ct, m in zip(found, moves) if m]
+
+
+@batch_rule.define(custom_lin_p)
+def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], **_: Any) -> Any:
+  raise NotImplementedError(
+      "vmap of the linear function of a custom_vjp function: map the function itself, or "
+      "pull back with vjp")
+
