@@ -185,7 +185,7 @@ class ClosedJaxpr:
 
 
 def memoised(
-    jaxpr: ClosedJaxpr, key: Any, make: Callable[[], Any]) -> Any:
+    jaxpr: ClosedJaxpr | Jaxpr, key: Any, make: Callable[[], Any]) -> Any:
   """What `make` gives, remembered with the jaxpr under `key`."""
   memo = jaxpr.memo
   try:
