@@ -15,9 +15,11 @@ from gnomon.core.rule import lower, transpose_rule, typing_rule
 from gnomon.core.structural import convert, full, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
-from gnomon.lax._comparison import eq
+from gnomon.lax._bitwise import bitwise_and
+from gnomon.lax._comparison import eq, gt, lt
 from gnomon.lax._families import (
-    ANY, NUMBER, REAL, binary, check_dtype, linear_transpose, nary_type, operands, unary)
+    ANY, NUMBER, REAL, binary, check_dtype, linear_transpose, nary, nary_type,
+    operands, unary)
 
 
 def neg(x: Any) -> Any:
@@ -307,12 +309,59 @@ def _share(t: Any, ans: Any, x: Any, y: Any) -> Any:
   return mul(t, select_n(eq(x, y), won, half))
 
 
-max_p = binary(
-    "max", ANY, _extremum("stablehlo.maximum", "GT"), _share,
-    lambda t, ans, x, y: _share(t, ans, y, x))
-min_p = binary(
-    "min", ANY, _extremum("stablehlo.minimum", "LT"), _share,
-    lambda t, ans, x, y: _share(t, ans, y, x))
+_emit_max = _extremum("stablehlo.maximum", "GT")
+_emit_min = _extremum("stablehlo.minimum", "LT")
+max_p = binary("max", ANY, _emit_max, _share, lambda t, ans, x, y: _share(t, ans, y, x))
+min_p = binary("min", ANY, _emit_min, _share, lambda t, ans, x, y: _share(t, ans, y, x))
+
+
+def clamp(min: Any, x: Any, max: Any) -> Any:
+  """Keeps elements between bounds: `min` where `x` is less, `max` where it is greater.
+
+  Where `x` is equal to a bound, the derivative is zero. If the bounds are in the wrong
+  order, the result is `max`.
+
+  Args:
+    min: array of the dtype of `x`: of its shape, or a scalar.
+    x: array.
+    max: array of the dtype of `x`: of its shape, or a scalar.
+
+  >>> from gnomon import lax
+  >>> float(lax.clamp(0.0, 2.0, 1.0))
+  1.0
+
+  Raises:
+    TypeError: dtypes differ, or a bound has another shape.
+  """
+  values = operands(min, x, max)
+  shape = typeof(values[1]).shape
+  for name, bound in (("min", values[0]), ("max", values[2])):
+    if typeof(bound).shape not in ((), shape):
+      raise TypeError(
+          f"clamp needs bounds that are scalars or of the shape {shape} of x: {name} has "
+          f"the shape {typeof(bound).shape}")
+  return clamp_p.bind(*values)[0]
+
+
+def _emit_clamp(ctx: Any, low: Any, x: Any, high: Any) -> Any:
+  b, out = ctx.b, ctx.avals_out[0]
+  if out.dtype.kind != "c":
+    return b.op1("stablehlo.clamp", b.tensor(out), (low, x, high))
+  raised = _emit_max(ctx, x, low)
+  return _emit_min(ctx, raised, high)
+
+
+def _where(keep: Any, t: Any, ans: Any) -> Any:
+  out = typeof(ans)
+  return mul(t, select_n(keep, full(out.shape, 0, out.dtype), full(out.shape, 1, out.dtype)))
+
+
+clamp_p = nary(
+    "clamp", [ANY, ANY, ANY], _emit_clamp, derivatives=[
+        lambda t, ans, low, x, high: _where(gt(low, x), t, ans),
+        lambda t, ans, low, x, high: _where(
+            bitwise_and(gt(x, low), lt(x, high)), t, ans),
+        lambda t, ans, low, x, high: _where(lt(high, x), t, ans)])
 
 
 def square(x: Any) -> Any:

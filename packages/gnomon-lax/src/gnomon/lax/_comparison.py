@@ -1,4 +1,4 @@
-"""Elementwise primitives: comparisons, and keeping numbers between bounds."""
+"""Elementwise primitives: comparisons."""
 
 from __future__ import annotations
 

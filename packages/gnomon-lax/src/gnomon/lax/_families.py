@@ -11,13 +11,16 @@ from gnomon.core import dtypes
 from gnomon.core.derive import defjvp, elementwise_batch, no_derivative, unbroadcast
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import lower, transpose_rule, typing_rule
+from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
+from gnomon.lax._accuracy import accuracy_text, check_accuracy
 
 FLOAT = (np.floating,)
 COMPLEX = (np.complexfloating,)
 INEXACT = (np.floating, np.complexfloating)
 INT = (np.integer,)
+SIGNED = (np.floating, np.complexfloating, np.signedinteger)
 INT_OR_BOOL = (np.integer, np.bool_)
 REAL = (np.floating, np.integer)
 REAL_OR_BOOL = (np.floating, np.integer, np.bool_)
@@ -76,21 +79,38 @@ _AS_PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
 def operands(*xs: Any) -> Sequence[Any]:
-  """Elementwise operands, with Python numbers in the dtype of the arrays among them."""
+  """Elementwise operands, with Python numbers in the dtype of the arrays among them.
+
+  Arrays of one rank are broadcast along dimensions of size 1.
+  """
   target = None
+  shape: Any = ()
+  uneven = False
   for x in xs:
     if type(x) not in _PYTHON:
       aval = typeof(x)
       if target is None or (target.weak_type and not aval.weak_type):
         target = aval
+      if aval.shape:
+        uneven = uneven or (bool(shape) and shape != aval.shape)
+        shape = aval.shape
   if target is None:
     return xs  # Python numbers only: the typing rule wants them of one kind
-  out = []
-  for x in xs:
-    if type(x) in _PYTHON:
-      x = like(target, x)
-    out.append(x)
-  return out
+  if uneven:
+    xs = _stretch(xs)
+  return [like(target, x) if type(x) in _PYTHON else x for x in xs]
+
+
+def _stretch(xs: Sequence[Any]) -> Sequence[Any]:
+  """Broadcasts arrays of one rank along dimensions of size 1, where that is all."""
+  shapes = [typeof(x).shape for x in xs]
+  arrays = [s for s in shapes if s]
+  if len({len(s) for s in arrays}) != 1:
+    return xs  # the typing rule says what is wrong
+  shape = tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*arrays))
+  if any(n not in (1, m) for s in arrays for n, m in zip(s, shape)):
+    return xs
+  return [broadcast_in_dim(x, shape, range(len(s))) if s else x for x, s in zip(xs, shapes)]
 
 
 def like(aval: ShapedArray, x: Any) -> Any:
@@ -117,11 +137,13 @@ def _define_lowering(p: Primitive, lowering: Lowering) -> None:
     op_name = lowering if "." in lowering else f"stablehlo.{lowering}"
 
     @lower.define(p)
-    def _(ctx: Any, *values: Any, **_: Any) -> Sequence[Any]:
-      out = ctx.avals_out[0]
+    def _(ctx: Any, *values: Any, accuracy: Any = None, **_: Any) -> Sequence[Any]:
       if len(values) > 1:
         values = tuple(spread(ctx, values))
-      return [ctx.b.op1(op_name, ctx.b.tensor(out), values)]
+      attrs = None
+      if accuracy is not None:
+        attrs = {"result_accuracy": ctx.b.attr(accuracy_text(accuracy))}
+      return [ctx.b.op1(op_name, ctx.b.tensor(ctx.avals_out[0]), values, attrs)]
   else:
 
     @lower.define(p)
@@ -146,6 +168,7 @@ def nary(
 
   @typing_rule.define(p)
   def _(*avals: ShapedArray, **params: Any) -> tuple[ShapedArray]:
+    check_accuracy(name, params.get("accuracy"))
     out = nary_type(name, kinds, avals)
     return (out if result is None else result(out, **params),)
 

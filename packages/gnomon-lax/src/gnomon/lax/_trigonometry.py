@@ -1,19 +1,22 @@
-"""Elementwise primitives: circular functions and their inverses."""
+"""Elementwise primitives: circular and hyperbolic functions and their inverses."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gnomon.lax._arithmetic import mul
-from gnomon.lax._families import INEXACT, unary
+from gnomon.core.types import typeof
+from gnomon.lax._arithmetic import add, div, mul, neg, square, sub
+from gnomon.lax._families import INEXACT, binary, operands, unary
+from gnomon.lax._power import rsqrt
 
 
-def sin(x: Any, accuracy: Any = None) -> Any:
+def sin(x: Any, *, accuracy: Any = None) -> Any:
   r"""Sine, elementwise: :math:`\sin x` of an angle in radians.
 
   Args:
     x: floating-point or complex array.
-    accuracy: how exact the result must be; None: the platform's default.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
 
   >>> from gnomon import lax
   >>> float(lax.sin(0.0))
@@ -26,3 +29,267 @@ def sin(x: Any, accuracy: Any = None) -> Any:
 
 
 sin_p = unary("sin", INEXACT, "sine", lambda t, ans, x, accuracy: mul(t, cos(x)))
+
+
+def cos(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Cosine, elementwise: :math:`\cos x` of an angle in radians.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.cos(0.0))
+  1.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return cos_p.bind(x, accuracy=accuracy)[0]
+
+
+cos_p = unary("cos", INEXACT, "cosine", lambda t, ans, x, accuracy: mul(t, neg(sin(x))))
+
+
+def tan(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Tangent, elementwise: :math:`\tan x` of an angle in radians.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.tan(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return tan_p.bind(x, accuracy=accuracy)[0]
+
+
+tan_p = unary(
+    "tan", INEXACT, "tan", lambda t, ans, x, accuracy: mul(t, add(square(ans), 1.0)))
+
+
+def asin(x: Any) -> Any:
+  r"""Inverse sine, elementwise, in :math:`[-\pi/2, \pi/2]`; nan outside of [-1, 1].
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.asin(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return asin_p.bind(x)[0]
+
+
+asin_p = unary(
+    "asin", INEXACT, "chlo.asin", lambda t, ans, x: mul(t, rsqrt(sub(1.0, square(x)))))
+
+
+def acos(x: Any) -> Any:
+  r"""Inverse cosine, elementwise, in :math:`[0, \pi]`; nan outside of [-1, 1].
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.acos(1.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return acos_p.bind(x)[0]
+
+
+acos_p = unary(
+    "acos", INEXACT, "chlo.acos",
+    lambda t, ans, x: mul(t, neg(rsqrt(sub(1.0, square(x))))))
+
+
+def atan(x: Any) -> Any:
+  r"""Inverse tangent, elementwise, in :math:`[-\pi/2, \pi/2]`.
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.atan(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return atan_p.bind(x)[0]
+
+
+atan_p = unary(
+    "atan", INEXACT, "chlo.atan", lambda t, ans, x: div(t, add(square(x), 1.0)))
+
+
+def atan2(x: Any, y: Any) -> Any:
+  r"""The angle of the point with the ordinate `x` and the abscissa `y`, elementwise.
+
+  Note the order: `atan2(x, y)` is the inverse tangent of `x / y`, in the quadrant that
+  both signs tell, in :math:`[-\pi, \pi]`.
+
+  Args:
+    x: floating-point or complex array.
+    y: array of the same dtype and of the same shape, or a scalar.
+
+  >>> from gnomon import lax
+  >>> float(lax.atan2(0.0, 1.0))
+  0.0
+
+  Raises:
+    TypeError: an operand is neither floating-point nor complex, or dtypes or shapes differ.
+  """
+  return atan2_p.bind(*operands(x, y))[0]
+
+
+def _over_norm(x: Any, y: Any, of: Any) -> Any:
+  return div(of, add(square(x), square(y)))
+
+
+atan2_p = binary(
+    "atan2", INEXACT, "atan2",
+    lambda t, ans, x, y: mul(t, _over_norm(x, y, y)),
+    lambda t, ans, x, y: mul(t, neg(_over_norm(x, y, x))))
+
+
+def sinh(x: Any) -> Any:
+  r"""Hyperbolic sine, elementwise.
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.sinh(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return sinh_p.bind(x)[0]
+
+
+sinh_p = unary("sinh", INEXACT, "chlo.sinh", lambda t, ans, x: mul(t, cosh(x)))
+
+
+def cosh(x: Any) -> Any:
+  r"""Hyperbolic cosine, elementwise.
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.cosh(0.0))
+  1.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return cosh_p.bind(x)[0]
+
+
+cosh_p = unary("cosh", INEXACT, "chlo.cosh", lambda t, ans, x: mul(t, sinh(x)))
+
+
+def tanh(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Hyperbolic tangent, elementwise.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.tanh(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return tanh_p.bind(x, accuracy=accuracy)[0]
+
+
+def _tanh_derivative(t: Any, ans: Any, x: Any, accuracy: Any) -> Any:
+  # The product loses less than 1 - tanh^2 does where tanh is near 1.
+  return mul(t, mul(sub(1.0, ans), add(1.0, ans)))
+
+
+tanh_p = unary("tanh", INEXACT, "tanh", _tanh_derivative)
+
+
+def asinh(x: Any) -> Any:
+  r"""Inverse hyperbolic sine, elementwise.
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.asinh(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return asinh_p.bind(x)[0]
+
+
+asinh_p = unary(
+    "asinh", INEXACT, "chlo.asinh", lambda t, ans, x: mul(t, rsqrt(add(square(x), 1.0))))
+
+
+def acosh(x: Any) -> Any:
+  r"""Inverse hyperbolic cosine, elementwise; nan below 1.
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.acosh(1.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return acosh_p.bind(x)[0]
+
+
+def _acosh_derivative(t: Any, ans: Any, x: Any) -> Any:
+  if typeof(x).dtype.kind == "c":  # one root of the product would be on another branch
+    return mul(t, mul(rsqrt(sub(x, 1.0)), rsqrt(add(x, 1.0))))
+  return mul(t, rsqrt(sub(square(x), 1.0)))
+
+
+acosh_p = unary("acosh", INEXACT, "chlo.acosh", _acosh_derivative)
+
+
+def atanh(x: Any) -> Any:
+  r"""Inverse hyperbolic tangent, elementwise; nan outside of [-1, 1].
+
+  Args:
+    x: floating-point or complex array.
+
+  >>> from gnomon import lax
+  >>> float(lax.atanh(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return atanh_p.bind(x)[0]
+
+
+atanh_p = unary(
+    "atanh", INEXACT, "chlo.atanh",
+    lambda t, ans, x: div(t, mul(sub(1.0, x), add(1.0, x))))

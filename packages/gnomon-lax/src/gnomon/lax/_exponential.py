@@ -1,0 +1,154 @@
+"""Elementwise primitives: exponentials, logarithms, the logistic function."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gnomon.lax._accuracy import accuracy_text
+from gnomon.lax._arithmetic import add, div, mul, sub
+from gnomon.lax._families import INEXACT, unary
+
+
+def exp(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Exponential, elementwise: :math:`e^x`.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.exp(0.0))
+  1.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return exp_p.bind(x, accuracy=accuracy)[0]
+
+
+exp_p = unary("exp", INEXACT, "exponential", lambda t, ans, x, accuracy: mul(t, ans))
+
+
+def exp2(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Power of two, elementwise: :math:`2^x`.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.exp2(0.0))
+  1.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return exp2_p.bind(x, accuracy=accuracy)[0]
+
+
+def _emit_exp2(ctx: Any, x: Any, *, accuracy: Any) -> Any:
+  b, out = ctx.b, ctx.avals_out[0]
+  kind = b.tensor(out)
+  scaled = b.op1("stablehlo.multiply", kind, (x, b.full(out, math.log(2))))
+  attrs = None
+  if accuracy is not None:
+    attrs = {"result_accuracy": b.attr(accuracy_text(accuracy))}
+  return b.op1("stablehlo.exponential", kind, (scaled,), attrs)
+
+
+exp2_p = unary(
+    "exp2", INEXACT, _emit_exp2,
+    lambda t, ans, x, accuracy: mul(t, mul(ans, math.log(2))))
+
+
+def expm1(x: Any, *, accuracy: Any = None) -> Any:
+  r""":math:`e^x - 1`, elementwise, exact near zero too.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.expm1(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return expm1_p.bind(x, accuracy=accuracy)[0]
+
+
+# Not `ans + 1`, which is zero long before its derivative is.
+expm1_p = unary(
+    "expm1", INEXACT, "exponential_minus_one", lambda t, ans, x, accuracy: mul(t, exp(x)))
+
+
+def log(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Natural logarithm, elementwise; -inf at 0, nan below.
+
+  Args:
+    x: floating-point or complex array; of complex numbers, the branch with an imaginary
+      part in :math:`[-\pi, \pi]`.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.log(1.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return log_p.bind(x, accuracy=accuracy)[0]
+
+
+log_p = unary("log", INEXACT, "log", lambda t, ans, x, accuracy: div(t, x))
+
+
+def log1p(x: Any, *, accuracy: Any = None) -> Any:
+  r""":math:`\log(1 + x)`, elementwise, exact near zero too.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.log1p(0.0))
+  0.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return log1p_p.bind(x, accuracy=accuracy)[0]
+
+
+log1p_p = unary(
+    "log1p", INEXACT, "log_plus_one", lambda t, ans, x, accuracy: div(t, add(x, 1.0)))
+
+
+def logistic(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Logistic function, elementwise: :math:`1 / (1 + e^{-x})`.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.logistic(0.0))
+  0.5
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return logistic_p.bind(x, accuracy=accuracy)[0]
+
+
+logistic_p = unary(
+    "logistic", INEXACT, "logistic",
+    lambda t, ans, x, accuracy: mul(t, mul(ans, sub(1.0, ans))))

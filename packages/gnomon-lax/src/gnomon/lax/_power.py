@@ -1,0 +1,170 @@
+"""Elementwise primitives: powers with an array as exponent, and roots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core import dtypes
+from gnomon.core.derive import elementwise_batch
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import jvp_rule, lower, typing_rule
+from gnomon.core.structural import (
+    add_tangents, broadcast_in_dim, convert, full, select_n)
+from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.zero import Zero
+from gnomon.lax._arithmetic import div, integer_pow, mul, sub
+from gnomon.lax._comparison import eq
+from gnomon.lax._exponential import log
+from gnomon.lax._families import FLOAT, INEXACT, INT, check_dtype, nary_type, operands, unary
+
+
+def pow(x: Any, y: Any) -> Any:
+  """Power, elementwise; 1 wherever the exponent is 0.
+
+  Args:
+    x: floating-point or complex array: the base.
+    y: the exponent: an array of the same dtype, or of integers; of the same shape, or a
+      scalar.
+
+  >>> from gnomon import lax
+  >>> float(lax.pow(2.0, 0.5)) == 2 ** 0.5
+  False
+  >>> float(lax.pow(9.0, 2))
+  81.0
+
+  Raises:
+    TypeError: `x` is not inexact, dtypes differ, or shapes differ.
+  """
+  if type(y) is int:
+    return pow_p.bind(x, y)[0]
+  return pow_p.bind(*operands(x, y))[0]
+
+
+pow_p = Primitive("pow")
+
+
+@typing_rule.define(pow_p)
+def _(x: ShapedArray, y: ShapedArray) -> tuple[ShapedArray]:
+  check_dtype("pow", x, INEXACT)
+  if dtypes.issubdtype(y.dtype, np.integer):
+    shaped = ShapedArray(y.shape, x.dtype, x.weak_type)
+    return (nary_type("pow", [INEXACT, INEXACT], (x, shaped)),)
+  return (nary_type("pow", [INEXACT, (*INEXACT, *INT)], (x, y)),)
+
+
+@lower.define(pow_p)
+def _(ctx: Any, x: Any, y: Any) -> Sequence[Any]:
+  b, out = ctx.b, ctx.avals_out[0]
+  base, exponent = ctx.avals_in
+  y = b.convert(y, exponent, ShapedArray(exponent.shape, out.dtype))
+  values = [
+      v if a.shape == out.shape else b.broadcast_in_dim(v, out, ())
+      for v, a in ((x, base), (y, exponent))]
+  return [b.op1("stablehlo.power", b.tensor(out), values)]
+
+
+@jvp_rule.define(pow_p)
+def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+  (x, y), (tx, ty) = primals, tangents
+  outs = pow_p.bind(x, y)
+  out = typeof(outs[0])
+  total: Any = Zero(out.to_tangent_aval())
+  if type(tx) is not Zero:
+    total = mul(tx, _pow_by_base(out, x, y))
+  if type(ty) is not Zero and dtypes.issubdtype(typeof(y).dtype, np.inexact):
+    total = add_tangents(total, mul(ty, _pow_by_exponent(out, outs[0], x)))
+  return outs, (total,)
+
+
+def _grow(x: Any, out: ShapedArray) -> Any:
+  """A scalar among arrays, in their shape: `select_n` needs equal shapes."""
+  return x if typeof(x).shape else broadcast_in_dim(x, out.shape, ())
+
+
+def _pow_by_base(out: ShapedArray, x: Any, y: Any) -> Any:
+  """The derivative `y x^(y - 1)`; zero where both are, though x^-1 is a pole there."""
+  exponent = sub(y, 1)
+  x, y = _grow(x, out), _grow(y, out)
+  safe = select_n(eq(y, 0), x, _without_zeros(x, out))
+  return mul(pow(safe, exponent), convert(y, out.dtype))
+
+
+def _pow_by_exponent(out: ShapedArray, ans: Any, x: Any) -> Any:
+  """The derivative `x^y log x`, zero at the base zero."""
+  return mul(ans, log(_without_zeros(_grow(x, out), out)))
+
+
+def _without_zeros(x: Any, out: ShapedArray) -> Any:
+  return select_n(eq(x, 0), x, full(out.shape, 1, out.dtype))
+
+
+def sqrt(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Square root, elementwise; nan below zero.
+
+  Args:
+    x: floating-point or complex array; of complex numbers, the root with a real part that
+      is not negative.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.sqrt(4.0))
+  2.0
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return sqrt_p.bind(x, accuracy=accuracy)[0]
+
+
+sqrt_p = unary(
+    "sqrt", INEXACT, "sqrt", lambda t, ans, x, accuracy: mul(t, div(0.5, ans)))
+
+
+def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Reciprocal of the square root, elementwise: :math:`1/\sqrt x`; inf at 0, nan below.
+
+  Args:
+    x: floating-point or complex array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> float(lax.rsqrt(4.0))
+  0.5
+
+  Raises:
+    TypeError: `x` is neither floating-point nor complex.
+  """
+  return rsqrt_p.bind(x, accuracy=accuracy)[0]
+
+
+rsqrt_p = unary(
+    "rsqrt", INEXACT, "rsqrt",
+    lambda t, ans, x, accuracy: mul(t, mul(div(ans, x), -0.5)))
+
+
+def cbrt(x: Any, *, accuracy: Any = None) -> Any:
+  r"""Cube root, elementwise; negative for negative numbers.
+
+  Args:
+    x: floating-point array.
+    accuracy: how exact the result must be (an `AccuracyMode` or a `Tolerance`); None: the
+      platform's default.
+
+  >>> from gnomon import lax
+  >>> round(float(lax.cbrt(-8.0)), 5)
+  -2.0
+
+  Raises:
+    TypeError: `x` is not floating-point.
+  """
+  return cbrt_p.bind(x, accuracy=accuracy)[0]
+
+
+cbrt_p = unary(
+    "cbrt", FLOAT, "cbrt",
+    lambda t, ans, x, accuracy: mul(t, mul(integer_pow(ans, -2), 1 / 3)))
