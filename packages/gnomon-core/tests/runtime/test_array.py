@@ -161,12 +161,12 @@ def test_arrays_are_not_hashable(put: Any) -> None:
     (np.arange(15, dtype=np.int64) + 15,
      "Array([15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29], dtype=int64)"),
     (np.arange(15, dtype=np.float16) + 10,
-     "Array([10., 11., 12., 13., 14., 15., 16., 17., 18., 19., 20., 21., 22.,\n"
-     "       23., 24.], dtype=float16)"),
+     ("Array([10., 11., 12., 13., 14., 15., 16., 17., 18., 19., 20., 21., 22.,\n"
+      "       23., 24.], dtype=float16)")),
     (np.arange(30, dtype=np.int32).reshape(2, 15),
-     "Array([[ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14],\n"
-     "       [15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]],      "
-     "dtype=int32)"),
+     ("Array([[ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14],\n"
+      "       [15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]],      "
+      "dtype=int32)")),
 ])
 def test_repr(put: Any, value: Any, text: str) -> None:
   assert repr(put(value)) == text
@@ -220,9 +220,9 @@ def test_pickle_keeps_value_and_type(put: Any, value: Any) -> None:
 
 def test_pickle_opens_in_a_fresh_process(put: Any) -> None:
   blob = pickle.dumps(put(np.float32([1, 2])))
+  code = f"import gnomon, pickle; print(pickle.loads({blob!r}).shape)"
   done = subprocess.run(
-      [sys.executable, "-c", f"import gnomon, pickle; print(pickle.loads({blob!r}).shape)"],
-      capture_output=True, text=True, check=False, timeout=60)
+      [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
   assert done.stdout == "(2,)\n", done.stderr
 
 
@@ -326,7 +326,7 @@ def test_dlpack_copy(put: Any) -> None:
 
 def test_dlpack_refuses_what_it_cannot_hold(runtime: Any) -> None:
   x = runtime.split(np.arange(8, dtype=np.float32), runtime.tiled(4))
-  for use in (lambda: x.__dlpack__(), lambda: x.__dlpack_device__()):
+  for use in (x.__dlpack__, x.__dlpack_device__):
     with pytest.raises(BufferError, match="this one is on 4"):
       use()
   with pytest.raises(BufferError, match=r"not on \(2, 0\)"):

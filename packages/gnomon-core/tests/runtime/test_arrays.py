@@ -89,7 +89,8 @@ def test_put_keeps_every_dtype(runtime: Any, dtype: Any) -> None:
 
 def test_put_of_python_scalars(runtime: Any) -> None:
   device = runtime.devices[0]
-  for scalar, dtype in ((True, np.bool_), (3, np.int64), (2.5, np.float64), (1j, np.complex128)):
+  for scalar, dtype in (
+      (True, np.bool_), (3, np.int64), (2.5, np.float64), (1j, np.complex128)):
     array = arrays.put(
         ShapedArray((), dtype, weak_type=True), arrays.single_sharding(device), [scalar],
         [device])
@@ -100,7 +101,8 @@ def test_put_of_python_scalars(runtime: Any) -> None:
 def test_put_wants_a_shard_for_each_device(runtime: Any) -> None:
   with pytest.raises(ValueError, match="got 1 shards for 2 devices"):
     arrays.put(
-        ShapedArray((2,), np.float32), runtime.tiled(4), [np.ones(2)], runtime.devices[:2])
+        ShapedArray((2,), np.float32), runtime.tiled(4), [np.ones(2)],
+        runtime.devices[:2])
 
 
 def test_put_committed(runtime: Any) -> None:
@@ -156,7 +158,8 @@ def test_from_shards_does_not_copy(runtime: Any) -> None:
     assert part.unsafe_buffer_pointer() == same.unsafe_buffer_pointer()
 
 
-def cover(shape: tuple[int, ...], indices: list[tuple[slice, ...]]) -> np.ndarray[Any, Any]:
+def cover(shape: tuple[int, ...], indices: list[tuple[slice, ...]]) -> Any:
+  """How often each element is in one of the parts."""
   count = np.zeros(shape, int)
   for index in indices:
     count[index] += 1
@@ -171,7 +174,8 @@ def test_shard_indices_follow_the_tiles(runtime: Any) -> None:
 
 
 def test_shard_indices_of_a_dimension_that_is_not_divided(runtime: Any) -> None:
-  assert arrays.shard_indices(runtime.tiled(4, 1), (4, 6))[1] == (slice(1, 2), slice(None))
+  indices = arrays.shard_indices(runtime.tiled(4, 1), (4, 6))
+  assert indices[1] == (slice(1, 2), slice(None))
 
 
 def test_shard_indices_with_repetition(runtime: Any) -> None:
@@ -198,7 +202,8 @@ def test_shards_may_share_memory(runtime: Any) -> None:
       (runtime.over_all(arrays.HloSharding.replicate()), (2, 6))):
     for copy in (True, False):
       x = arrays.put(
-          ShapedArray(shape, np.float32), sharding, [part] * 4, runtime.devices, copy=copy)
+          ShapedArray(shape, np.float32), sharding, [part] * 4, runtime.devices,
+          copy=copy)
       for shard in arrays.shards_of(x):
         np.testing.assert_array_equal(arrays.host_view(shard), part)
 
@@ -300,7 +305,8 @@ def test_a_program_checks_only_size_and_device(runtime: Any, double: str) -> Non
   wrong = runtime.put(np.float32([1, 2, 3, 4]).view(np.int32))
   seen = arrays.host_view(runtime.run(program, out, wrong))
   np.testing.assert_array_equal(seen, [2, 4, 6, 8])
-  for bad in (runtime.put(np.ones(3, np.float32)), runtime.put(np.ones(4, np.float32), 1)):
+  for bad in (
+      runtime.put(np.ones(3, np.float32)), runtime.put(np.ones(4, np.float32), device=1)):
     with pytest.raises(RuntimeError, match="INVALID_ARGUMENT"):
       runtime.run(program, out, bad)
 

@@ -60,18 +60,21 @@ def tensor(shape): return f"tensor<{{''.join(f'{{n}}x' for n in shape)}}f32>"
 def total(a, b, axis, dims):
   out = tuple(np.delete(b.shape, axis).tolist())
   program = runtime.compile(f'''
-  func.func @main(%a: {{tensor(a.shape)}}, %b: {{tensor(b.shape)}}) -> {{tensor(out)}} {{{{
+  func.func @main(%a: {{tensor(a.shape)}}, %b: {{tensor(b.shape)}})
+      -> {{tensor(out)}} {{{{
     %c = stablehlo.broadcast_in_dim %a, dims = {{dims}}
         : ({{tensor(a.shape)}}) -> {{tensor(b.shape)}}
     %product = stablehlo.multiply %c, %b : {{tensor(b.shape)}}
     %zero = stablehlo.constant dense<0.> : tensor<f32>
     %sum = stablehlo.reduce(%product init: %zero) applies stablehlo.add
-        across dimensions = [{{axis}}] : ({{tensor(b.shape)}}, tensor<f32>) -> {{tensor(out)}}
+        across dimensions = [{{axis}}]
+        : ({{tensor(b.shape)}}, tensor<f32>) -> {{tensor(out)}}
     return %sum : {{tensor(out)}}
   }}}}''')
   y = runtime.run(program, ShapedArray(out, np.float32), runtime.put(a), runtime.put(b))
   return arrays.host_view(y)
-def numbers(*shape): return (np.arange(np.prod(shape)) % 5).astype(np.float32).reshape(shape)
+def numbers(*shape):
+  return (np.arange(np.prod(shape)) % 5).astype(np.float32).reshape(shape)
 a = numbers(3, 1, 2, 2, 8, 8, 8)
 assert (total(a, a % 3, 3, list(range(7))) == (a * (a % 3)).sum(3)).all()
 a, b = numbers(10, 4, 6), numbers(10, 4, 6, 9, 9, 9, 9, 9)

@@ -14,14 +14,16 @@ import pytest
 from gnomon.runtime.jaxlib import _load
 
 
-@pytest.mark.parametrize("version", ["0.10.2", "0.11.0", "0.11.2", "0.12.0.1", "0.12.9rc1"])
+@pytest.mark.parametrize(
+    "version", ["0.10.2", "0.11.0", "0.11.2", "0.12.0.1", "0.12.9rc1"])
 def test_versions_in_the_range_are_taken(version: str) -> None:
   _load.check_version(version)
 
 
-@pytest.mark.parametrize("version", ["0.4.38", "0.10.1", "0.13.0", "0.13.0.dev2026", "1.0"])
+@pytest.mark.parametrize(
+    "version", ["0.4.38", "0.10.1", "0.13.0", "0.13.0.dev2026", "1.0"])
 def test_versions_outside_are_refused(version: str) -> None:
-  with pytest.raises(ImportError, match=r"needs jaxlib>=0\.10\.2,<0\.13, but found") as info:
+  with pytest.raises(ImportError, match=r"needs jaxlib>=0\.10\.2,<0\.13, but") as info:
     _load.check_version(version)
   assert version in str(info.value)
   assert "pip install" in str(info.value)
@@ -68,7 +70,7 @@ def decoy(tmp_path: Path) -> Path:
       "jax/_src/__init__.py": "",
       "jax/_src/named_sharding.py": "def check_pspec(mesh, spec): raise SystemExit(9)",
       "jax/_src/sharding_impls.py":
-          "def make_single_device_sharding(device, memory_kind=None): raise SystemExit(9)",
+          "def make_single_device_sharding(*args, **kwargs): raise SystemExit(9)",
   }
   for name, text in files.items():
     path = tmp_path / name
@@ -81,8 +83,8 @@ def run(decoy: Path, code: str) -> str:
   """What a fresh process prints, with the decoy before all else on its path."""
   head = f"import sys; sys.path.insert(0, {str(decoy)!r})\n"
   done = subprocess.run(
-      [sys.executable, "-c", head + textwrap.dedent(code)], capture_output=True, text=True,
-      check=False, timeout=120)
+      [sys.executable, "-c", head + textwrap.dedent(code)], capture_output=True,
+      text=True, check=False, timeout=120)
   assert done.returncode == 0, done.stderr
   return done.stdout
 
@@ -111,9 +113,10 @@ arrays.NamedSharding(Mesh(), ("x",))
 
 def test_the_runtime_never_imports_jax(decoy: Path) -> None:
   out = run(decoy, USE_EVERYTHING + """
-print(type(made.aval).__name__, sorted(m for m in sys.modules if m.split(".")[0] == "jax"))
+loaded = sorted(name for name in sys.modules if name.split(".")[0] == "jax")
+print(type(made.aval).__name__, loaded)
 """)
-  assert out == "Aval ['jax._src.sharding_impls']\n"
+  assert out == "ShapedArray ['jax._src.sharding_impls']\n"
 
 
 def test_the_factory_of_avals_can_be_changed_after_it_was_pinned(decoy: Path) -> None:
@@ -162,7 +165,7 @@ sys.modules.update({"jax": alias, "jax.core": core})
 """ + USE_EVERYTHING + """
 print(sys.modules["jax"] is alias, sys.modules["jax.core"] is core, type(made.aval))
 """)
-  assert out == "True True <class 'gnomon.runtime.jaxlib.arrays.Aval'>\n"
+  assert out == "True True <class 'gnomon.core.types.ShapedArray'>\n"
 
 
 def test_allow_alias_removes_the_guard(decoy: Path) -> None:
@@ -228,6 +231,9 @@ def test_import_loads_no_scipy_and_no_generated_dialects(decoy: Path) -> None:
   out = run(decoy, """
 from gnomon.runtime.jaxlib import (
     arrays, capabilities, cells, clients, errors, fastpath, ffi, mlir, programs, pytrees)
-print([m for m in sys.modules if m.startswith(("scipy", "jaxlib.mlir.dialects"))])
+heavy = "scipy", "jaxlib.lapack", "jaxlib.mlir.dialects."
+# Newer releases import those of Shardy by themselves.
+print([m for m in sys.modules if m.startswith(heavy)
+       and not m.endswith(("sdy", "_ods_common", "_sdy_enums_gen", "_sdy_ops_gen"))])
 """)
   assert out == "[]\n"

@@ -23,7 +23,8 @@ def test_dialects_are_there(text: str) -> None:
 
 
 def test_an_error_has_a_message_and_a_place() -> None:
-  text = "func.func @main(%x: tensor<2xf32>) -> tensor<3xf32> { return %x : tensor<2xf32> }"
+  text = """
+  func.func @main(%x: tensor<2xf32>) -> tensor<3xf32> { return %x : tensor<2xf32> }"""
   with pytest.raises(mlir.ir.MLIRError) as info:
     mlir.parse(text, mlir.new_context())
   (diagnostic,) = info.value.error_diagnostics

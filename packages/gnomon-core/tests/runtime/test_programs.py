@@ -186,7 +186,8 @@ module = mlir.parse('''
 program = programs.compile(client, module, here, programs.compile_options([device]))
 blob = programs.serialize(program)
 sharding = arrays.single_sharding(device)
-x = arrays.put(arrays.Aval((2,), np.float32), sharding, [np.ones(2, np.float32)], [device])
+aval = arrays.Aval((2,), np.float32)
+x = arrays.put(aval, sharding, [np.ones(2, np.float32)], [device])
 handler = arrays.make_handler(x.aval, sharding, False)
 with warnings.catch_warnings(record=True) as seen:
   warnings.simplefilter("always")
@@ -195,8 +196,9 @@ if child == 0:
   signal.alarm(20)
   (y,) = program.execute_sharded([x]).consume_with_handlers([handler])
   print("ran", arrays.host_view(y))
+  options = programs.compile_options([device])
   for attempt in (
-      lambda: programs.compile(client, module, here, programs.compile_options([device])),
+      lambda: programs.compile(client, module, here, options),
       lambda: programs.load(client, blob, here)):
     try:
       attempt()
@@ -209,7 +211,6 @@ print([str(w.message)[:18] for w in seen if w.category is RuntimeWarning])
 """
 
 
-@pytest.mark.skipif(not hasattr(clients.os, "fork"), reason="needs os.fork")
 def test_a_fork_runs_programs_but_may_not_compile() -> None:
   done = subprocess.run(
       [sys.executable, "-c", FORK], capture_output=True, text=True, check=False, timeout=60)

@@ -63,7 +63,8 @@ def test_register_node_is_for_both_registries() -> None:
     flat, treedef = registry.flatten({"k": Pair(1, [2, 3])})
     assert flat == [1, 2, 3]
     assert treedef.unflatten(flat)["k"].tag == "t"
-    assert paths(registry, {"k": Pair(1, [2, 3])}) == ["['k'].a", "['k'].b[0]", "['k'].b[1]"]
+    assert paths(registry, {"k": Pair(1, [2, 3])}) == [
+        "['k'].a", "['k'].b[0]", "['k'].b[1]"]
   with pytest.raises(ValueError, match="Duplicate"):
     pytrees.register_node(Pair, lambda p: ((), None), lambda aux, children: None)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core import source
+from gnomon.core import source, structural
 from gnomon.core.jaxpr import ClosedJaxpr, DropVar, Eqn, Jaxpr, Literal, Var
-from gnomon.core.rule import pp_rule, shown_params
+from gnomon.core.rule import hide_params, pp_rule, shown_params
 from gnomon.runtime.jaxlib import pretty as pp
 
 Doc = pp.Doc
@@ -73,9 +73,9 @@ def str_aval(aval: Any) -> str:
 
 def str_literal(literal: Literal) -> str:
   """The text of a literal with its type: `1.0:f32[]`."""
-  value = literal.val
-  if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "addressable_shards"):
-    value = value.item() if value.ndim == 0 else value
+  value, dtype = literal.val, getattr(literal.aval, "dtype", None)
+  if isinstance(dtype, np.dtype) and np.ndim(value) == 0:
+    value = np.asarray(value, dtype).item()  # rounded as the program has it
   return f"{value}:{str_aval(literal.aval)}"
 
 
@@ -164,7 +164,7 @@ class Printer:
       shown = shown_params.get(p) if self.custom_rules else None
       items = sorted(eqn.params.items()) if shown is None else shown(eqn.params)
     binders = [self.binders(eqn.outvars), pp.text(" = ")] if eqn.outvars else []
-    name = pp.text(p.name, annotation=self.comment(eqn))
+    name = self.primitive(eqn)
     return pp.concat([
         *binders, name, self.params(items), pp.text(" "), self.args(eqn.invars)])
 
@@ -188,14 +188,15 @@ class Printer:
           self.names[own] = self.name(outer)
     return self.eqn(eqn, items)
 
-  def comment(self, eqn: Eqn) -> str | None:
-    """Where the equation comes from, as far as that was asked for."""
-    lines = []
+  def primitive(self, eqn: Eqn) -> Doc:
+    """The name of the primitive, commented with what was asked for of its source."""
+    comments = []
     if self.info:
-      lines.append(source.summary(getattr(eqn.source, "traceback", None)))
+      comments.append(source.summary(getattr(eqn.source, "traceback", eqn.source)))
     if self.stack:
-      lines.append(f"[{'/'.join(getattr(eqn.source, 'names', ()))}]")
-    return "\n".join(lines) or None
+      comments.append(f"[{'/'.join(getattr(eqn.source, 'names', ()))}]")
+    name = pp.text(eqn.primitive.name, annotation=comments[0] if comments else None)
+    return pp.concat([name, *(pp.text("", annotation=c) for c in comments[1:])])
 
   # ---- jaxprs
 
@@ -248,6 +249,12 @@ def _filled(docs: Sequence[Doc]) -> Doc:
   """Documents after each other, with a line break only where a line is full."""
   parts = [part for doc in docs for part in (pp.group(pp.brk()), doc)]
   return pp.nest(2, pp.concat(parts[1:]))
+
+
+# Params of core's own primitives that are not printed, or not at their defaults.
+hide_params(
+    structural.broadcast_in_dim_p, "shape", broadcast_dimensions=(), sharding=None)
+hide_params(structural.convert_element_type_p, "sharding")
 
 
 def _effects(jaxpr: Jaxpr) -> str:

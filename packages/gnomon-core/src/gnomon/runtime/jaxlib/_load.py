@@ -231,8 +231,8 @@ def make_aval(shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> ob
 def set_aval_factory(factory: Callable[[tuple[int, ...], Any, bool], object]) -> None:
   """Chooses what makes abstract values for arrays made in C++.
 
-  It may be called again, but C++ keeps the values that it has got, by shape and dtype: the
-  core sets its own factory before there is a client.
+  It may be called again, but C++ keeps the values that it has got, by shape and dtype:
+  the core sets its own factory before there is a client.
   """
   global _aval_factory
   _aval_factory = factory

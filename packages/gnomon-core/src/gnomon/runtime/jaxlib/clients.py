@@ -48,9 +48,9 @@ def devices(client: Any) -> list[Any]:
 def _warn_of_fork() -> None:
   if os.getpid() in _made_by.values():
     warnings.warn(
-        "this process forks after gnomon has started its threads, which the child does not"
-        " get: the child must not compile. Use 'spawn' or 'forkserver' for processes that"
-        " compute", RuntimeWarning, stacklevel=3)
+        "this process forks after gnomon has started its threads, which the child will"
+        " not have, so that it cannot compile. Use 'spawn' or 'forkserver' for processes"
+        " that compute", RuntimeWarning, stacklevel=3)
 
 
 def refuse_after_fork(client: Any) -> None:

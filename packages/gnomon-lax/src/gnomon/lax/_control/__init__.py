@@ -1,0 +1,1 @@
+"""Control flow: conditionals and loops whose bodies are traced once."""

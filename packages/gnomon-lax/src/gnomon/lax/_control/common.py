@@ -1,0 +1,262 @@
+"""What conditionals and loops share: traced bodies, structures of carries, jaxpr surgery."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gnomon import _config
+from gnomon.api import tools
+from gnomon.api.jit import Traced, _trace, trace_function
+from gnomon.core import dtypes
+from gnomon.core.effects import Effects, IOEffect
+from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, memoised
+from gnomon.core.stage import close, convert_constvars, trace_to_jaxpr
+from gnomon.core.structural import convert, zeros_like_aval
+from gnomon.core.trace import Tracer
+from gnomon.core.types import ShapedArray, typeof
+from gnomon.transform.jvp import Moves
+from gnomon.tree_util import equality_errors_pytreedef, keystr
+from gnomon.tree_util import tree_flatten_with_path as tree_flatten_with_path
+
+flatten = tools.flatten
+Values = Sequence[Any]
+
+
+# ---- tracing users' functions
+
+
+class Body:
+  """A user's function as a jaxpr without constants: `consts` are its leading operands."""
+
+  __slots__ = ("consts", "fun", "jaxpr", "out_tree")
+
+  def __init__(self, fun: Any, jaxpr: ClosedJaxpr, consts: list[Any], out_tree: Any) -> None:
+    self.fun, self.jaxpr, self.consts, self.out_tree = fun, jaxpr, consts, out_tree
+
+  @property
+  def out_avals(self) -> list[Any]:
+    return self.jaxpr.out_avals
+
+
+def trace_body(fun: Any, who: str, in_tree: Any, avals: Sequence[Any]) -> Body:
+  """Traces a function, once for a signature; what it closes over becomes operands."""
+  avals = tuple(avals)
+  found: Traced
+  if _can_be_remembered(fun):
+    found = trace_function(fun, who, in_tree, avals)
+  else:
+    found = _trace(fun, who, in_tree, avals, ((), (), ()), None)
+  jaxpr = found.jaxpr
+  if found.outer:
+    return Body(fun, jaxpr, found.outer, found.out_tree)
+  if not jaxpr.consts:
+    return Body(fun, jaxpr, [], found.out_tree)
+  opened = memoised(jaxpr, "open", lambda: close(convert_constvars(jaxpr.jaxpr)))
+  return Body(fun, opened, jaxpr.consts, found.out_tree)
+
+
+def _can_be_remembered(fun: Any) -> bool:
+  try:
+    hash(fun)
+    weakref.ref(fun)
+  except TypeError:
+    return False
+  return True
+
+
+def check_functions(who: str, **functions: Any) -> None:
+  """Raises `TypeError` unless all of them can be called."""
+  for name, f in functions.items():
+    if not callable(f):
+      raise TypeError(
+          f"lax.{who}: the argument {name} should be callable, got {f!r} of type "
+          f"{type(f).__name__}")
+
+
+def leaf_avals(leaves: Values, who: str, name: Callable[[int], str]) -> list[Any]:
+  """The types of flat operands; a bad one is named."""
+  return [tools.check_leaf(x, f"lax.{who}", lambda: name(i)) for i, x in enumerate(leaves)]
+
+
+def runs_in_python(*deciding: Any) -> bool:
+  """Whether `disable_jit` is on, and the values that decide are known."""
+  return bool(_config.current().disable_jit) and not any(
+      isinstance(x, Tracer) and x.concrete() is None for x in deciding)
+
+
+# ---- carries
+
+
+def carry_paths(fun: Any, in_tree: Any) -> list[str]:
+  """Names of a function's flat arguments, such as `carry['a'][0]`."""
+  return tools.leaf_names(fun, in_tree)()
+
+
+def structure_difference(first: Any, second: Any, of: str, and_of: str, name: str = "") -> str:
+  """Where two structures differ, in a sentence."""
+  for path, one, other, reason in equality_errors_pytreedef(first, second):
+    place = f"{name}{keystr(path)}"
+    at = f"At {place}, " if place else ""
+    return f"{at}{of} is {one}, and {and_of} is {other}: {reason}."
+  return f"{of} is {first}, and {and_of} is {second}."
+
+
+def check_carry(
+    who: str, fun: Any, in_tree: Any, out_tree: Any, in_avals: Sequence[Any],
+    out_avals: Sequence[Any], names: Callable[[], list[str]]) -> None:
+  """Raises `TypeError` unless a body's carry comes out as it goes in (but for weakness)."""
+  if in_tree != out_tree:
+    first = names()
+    name = first[0].split("[")[0].split(".")[0] if first else "carry"
+    raise TypeError(
+        f"{who} function carry input and carry output must have the same pytree structure. "
+        f"{structure_difference(in_tree, out_tree, 'the input', 'the output', name)}\n"
+        f"  input carry:  {in_tree}\n  output carry: {out_tree}\n"
+        f"Change {tools.describe_function(fun)} or the initial value so that they agree.")
+  wrong = [
+      i for i, (a, b) in enumerate(zip(in_avals, out_avals)) if not same_type(a, b)]
+  if wrong:
+    found = names()
+    lines = "\n".join(
+        f"  {found[i]}: {in_avals[i]} goes in, {out_avals[i]} comes out"
+        f"{type_difference(in_avals[i], out_avals[i])}" for i in wrong)
+    raise TypeError(
+        f"{who} function carry input and carry output must have equal types, but they "
+        f"differ at\n{lines}\n"
+        f"Change {tools.describe_function(fun)}, or convert the initial value, so that the "
+        "carry keeps its type. (Python numbers are weakly typed and are promoted to the "
+        "type that comes out; arrays are not.)")
+
+
+def type_difference(a: Any, b: Any) -> str:
+  """In what respect two types differ, as the end of a line."""
+  parts = []
+  if a.shape != b.shape:
+    parts.append("the shapes")
+  if a.dtype != b.dtype:
+    parts.append("the dtypes")
+  return f" ({' and '.join(parts)} do not match)" if parts else ""
+
+
+def same_type(a: Any, b: Any) -> bool:
+  """Whether types are equal but for weakness."""
+  return a is b or (
+      isinstance(a, ShapedArray) and isinstance(b, ShapedArray)
+      and a.strip_weak_type() is b.strip_weak_type())
+
+
+def promoted(in_avals: Sequence[Any], out_avals: Sequence[Any]) -> list[Any] | None:
+  """Types of a carry where weak ones yield to what comes out; None if none has to."""
+  new, changed = [], False
+  for a, b in zip(in_avals, out_avals):
+    if a.weak_type and a.dtype != b.dtype and a.shape == b.shape and _promotes(a, b):
+      a, changed = b, True
+    new.append(a)
+  return new if changed else None
+
+
+def _promotes(a: Any, b: Any) -> bool:
+  if isinstance(b.dtype, dtypes.ExtendedDType) or dtypes.float0 in (a.dtype, b.dtype):
+    return False
+  return _KINDS.index(_kind(a.dtype)) <= _KINDS.index(_kind(b.dtype))
+
+
+_KINDS = "bifc"
+
+
+def _kind(dtype: Any) -> str:
+  kind: str = dtype.kind
+  return {"u": "i", "V": "f"}.get(kind, kind)
+
+
+def as_types(leaves: Values, avals: Sequence[Any]) -> list[Any]:
+  """Converts operands whose types were promoted."""
+  return [
+      x if typeof(x).dtype == a.dtype else convert(x, a.dtype, a.weak_type)
+      for x, a in zip(leaves, avals)]
+
+
+# ---- effects
+
+
+def check_batched_effects(who: str, what: str, effects: Effects) -> None:
+  """Raises `NotImplementedError` where mapping would run effects that should not happen."""
+  if any(isinstance(e, IOEffect) for e in effects):
+    raise NotImplementedError(
+        f"IO effect not supported in vmap-of-{who}: {what} is mapped, so that each "
+        "element would need effects of its own. Move the callback out of "
+        f"{who}, or the mapped axis into it")
+
+
+# ---- jaxprs with inputs and results rearranged; each is made once and remembered
+
+
+def permuted(jaxpr: ClosedJaxpr, ins: Sequence[int], outs: Sequence[int]) -> ClosedJaxpr:
+  """The jaxpr with these inputs and these results, in this order."""
+  ins, outs = tuple(ins), tuple(outs)
+
+  def make() -> ClosedJaxpr:
+    j = jaxpr.jaxpr
+    return ClosedJaxpr(j.replace(
+        invars=[j.invars[i] for i in ins], outvars=[j.outvars[i] for i in outs]),
+        jaxpr.consts)
+
+  return memoised(jaxpr, ("permuted", ins, outs), make)  # type: ignore[no-any-return]
+
+
+def widened(jaxpr: ClosedJaxpr, avals: Sequence[Any], places: Sequence[int]) -> ClosedJaxpr:
+  """The jaxpr with inputs of types `avals`, of which its own stand at `places`."""
+  avals, places = tuple(avals), tuple(places)
+  if places == tuple(range(len(avals))):
+    return jaxpr
+  assert len(set(places)) == len(places), places
+
+  def make() -> ClosedJaxpr:
+    j = jaxpr.jaxpr
+    own = dict(zip(places, j.invars))
+    invars = [own.get(i) or Var(a) for i, a in enumerate(avals)]
+    return ClosedJaxpr(j.replace(invars=invars), jaxpr.consts)
+
+  return memoised(jaxpr, ("widened", avals, places), make)  # type: ignore[no-any-return]
+
+
+def zero_filled(
+    jaxpr: ClosedJaxpr, start: int, have: Moves, want: Moves, avals: Sequence[Any],
+) -> ClosedJaxpr:
+  """The jaxpr with zeros among its results from `start` on.
+
+  They are those of `have`, and become those of `want` (`avals`: all their types).
+  """
+  if have == want:
+    return jaxpr
+  missing = tuple([a for a, h, w in zip(avals, have, want) if w and not h])
+
+  def make() -> ClosedJaxpr:
+    j = jaxpr.jaxpr
+    zeros, consts = trace_to_jaxpr(lambda: [zeros_like_aval(a) for a in missing], ())
+    own, zero = iter(j.outvars[start:]), iter(zeros.outvars)
+    outvars = j.outvars[:start] + [
+        next(own) if h else next(zero) for h, w in zip(have, want) if h or w]
+    return ClosedJaxpr(
+        j.replace(
+            constvars=j.constvars + zeros.constvars, outvars=outvars,
+            eqns=j.eqns + zeros.eqns), [*jaxpr.consts, *consts])
+
+  key = ("zero filled", start, have, want, missing)
+  return memoised(jaxpr, key, make)  # type: ignore[no-any-return]
+
+
+def depends(jaxpr: Jaxpr, sources: Sequence[Any]) -> set[Any]:
+  """The variables that depend on one of `sources` (those among them)."""
+  found = set(sources)
+  for e in jaxpr.eqns:
+    if any(type(v) is not Literal and v in found for v in e.invars):
+      found.update(e.outvars)
+  return found
+
+
+def union(*moves: Moves) -> Moves:
+  """True where one of them is."""
+  return tuple([any(ms) for ms in zip(*moves)])

@@ -1,0 +1,1 @@
+"""The NumPy API, on arrays that can be transformed."""

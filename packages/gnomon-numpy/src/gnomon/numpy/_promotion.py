@@ -1,0 +1,160 @@
+"""Arguments of NumPy functions: checked, made arrays, promoted, broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon import config
+from gnomon.core import dtypes
+from gnomon.core.structural import broadcast_in_dim, convert
+from gnomon.core.trace import Tracer
+from gnomon.core.types import typeof
+from gnomon.runtime.jaxlib import arrays
+
+Array = arrays.Array
+_SCALARS = (bool, int, float, complex)
+_PLAIN = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def check_arraylike(name: str, *args: Any) -> None:
+  """Raises `TypeError` for an argument that is no array and no number; names its position."""
+  for i, x in enumerate(args):
+    if type(x) is Array or isinstance(x, (Tracer, *_PLAIN)) or hasattr(x, "__jax_array__"):
+      continue
+    try:
+      typeof(x)
+    except TypeError:
+      raise TypeError(
+          f"{name} requires ndarray or scalar arguments, got {type(x)} at position {i}."
+      ) from None
+
+
+def promote_dtypes(*args: Any) -> list[Any]:
+  """Converts arguments to their common dtype, weak if all of them are."""
+  dtype, weak = dtypes.lattice_result_type(*args)
+  dtype = dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
+  return [as_type(x, dtype, weak) for x in args]
+
+
+def promote_dtypes_inexact(*args: Any) -> list[Any]:
+  """Like `promote_dtypes`, to a floating-point or complex dtype."""
+  dtype, weak = dtypes.lattice_result_type(*args)
+  dtype = dtypes.to_inexact_dtype(dtypes.canonicalize_dtype(dtype))
+  return [as_type(x, dtype, weak) for x in args]
+
+
+def as_type(x: Any, dtype: Any, weak: bool) -> Any:
+  """A value with a dtype: Python numbers stay scalars, to be written into the program."""
+  if type(x) in _SCALARS:
+    return _scalar(x, dtype, weak)
+  return convert(x, dtype, weak)
+
+
+def _scalar(x: Any, dtype: Any, weak: bool) -> Any:
+  aval = typeof(x)
+  if aval.dtype == dtype and weak:
+    return x
+  value = np.asarray(x).astype(dtype)[()]
+  return value if not weak else value.item() if typeof(value.item()).dtype == dtype else value
+
+
+def promote_shapes(name: str, *args: Any) -> list[Any]:
+  """Broadcasts arguments together by NumPy's rule; scalars stay as they are.
+
+  Raises:
+    ValueError: the shapes do not fit; or `numpy_rank_promotion` forbids it.
+  """
+  shapes = [typeof(x).shape for x in args]
+  full = [s for s in shapes if s]
+  if not full or all(s == full[0] for s in full):
+    return list(args)
+  if len({len(s) for s in full}) > 1:
+    _check_rank_promotion(name, shapes)
+  shape = broadcast_shapes(name, *shapes)
+  n = len(shape)
+  return [
+      x if not s or s == shape else broadcast_in_dim(
+          x, shape, tuple(range(n - len(s), n))) for x, s in zip(args, shapes)]
+
+
+def broadcast_shapes(name: str, *shapes: Sequence[int]) -> tuple[int, ...]:
+  """The common shape by NumPy's rule.
+
+  Raises:
+    ValueError: two sizes differ and neither is 1.
+  """
+  n = max(map(len, shapes), default=0)
+  out = [1] * n
+  for s in shapes:
+    for i, size in enumerate(s, n - len(s)):
+      if size != 1:
+        if out[i] not in (1, size):
+          raise ValueError(
+              f"{name}: incompatible shapes for broadcasting: {', '.join(map(str, shapes))}")
+        out[i] = size
+  return tuple(out)
+
+
+def _check_rank_promotion(name: str, shapes: Sequence[Any]) -> None:
+  mode = config.read("numpy_rank_promotion")
+  if mode == "allow":
+    return
+  message = (
+      f"operands of {name} have shapes of different ranks, {', '.join(map(str, shapes))}, and "
+      f"the option numpy_rank_promotion is {mode!r}: give them one rank explicitly")
+  if mode == "raise":
+    raise ValueError(message)
+  import warnings  # only where the option asks for it
+  warnings.warn(message, stacklevel=4)
+
+
+def promote_args(name: str, *args: Any) -> list[Any]:
+  """Checks, promotes and broadcasts the operands of an elementwise function."""
+  check_arraylike(name, *args)
+  args = tuple(x.__jax_array__() if hasattr(type(x), "__jax_array__") else x for x in args)
+  if len(args) == 1:
+    return promote_dtypes(*args)
+  return promote_shapes(name, *promote_dtypes(*args))
+
+
+def promote_args_inexact(name: str, *args: Any) -> list[Any]:
+  """Like `promote_args`, to a floating-point or complex dtype."""
+  check_arraylike(name, *args)
+  args = tuple(x.__jax_array__() if hasattr(type(x), "__jax_array__") else x for x in args)
+  if len(args) == 1:
+    return promote_dtypes_inexact(*args)
+  return promote_shapes(name, *promote_dtypes_inexact(*args))
+
+
+def canonical_axis(axis: int, ndim: int, name: str) -> int:
+  """An axis counted from the front.
+
+  Raises:
+    ValueError: it is out of range.
+  """
+  if not hasattr(axis, "__index__"):
+    raise TypeError(f"{name}: an axis must be an integer, got {axis!r} of type {type(axis)}")
+  axis = axis.__index__()
+  if not -ndim <= axis < ndim:
+    raise ValueError(
+        f"{name}: axis {axis} is out of bounds for array of dimension {ndim}")
+  return axis % ndim
+
+
+def canonical_axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
+  """Axes counted from the front; None stands for all.
+
+  Raises:
+    ValueError: one is out of range, or there are duplicates.
+  """
+  if axis is None:
+    return tuple(range(ndim))
+  if hasattr(axis, "__index__"):
+    return (canonical_axis(axis, ndim, name),)
+  axes = tuple(canonical_axis(a, ndim, name) for a in axis)
+  if len(set(axes)) != len(axes):
+    raise ValueError(f"{name}: duplicate value in 'axis': {axis}")
+  return axes
