@@ -222,7 +222,8 @@ def test_pickle_opens_in_a_fresh_process(put: Any) -> None:
   blob = pickle.dumps(put(np.float32([1, 2])))
   code = f"import gnomon, pickle; print(pickle.loads({blob!r}).shape)"
   done = subprocess.run(
-      [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+      [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+      timeout=60)
   assert done.stdout == "(2,)\n", done.stderr
 
 

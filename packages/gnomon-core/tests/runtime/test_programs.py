@@ -213,6 +213,7 @@ print([str(w.message)[:18] for w in seen if w.category is RuntimeWarning])
 
 def test_a_fork_runs_programs_but_may_not_compile() -> None:
   done = subprocess.run(
-      [sys.executable, "-c", FORK], capture_output=True, text=True, check=False, timeout=60)
+      [sys.executable, "-c", FORK], capture_output=True, text=True, check=False,
+      timeout=60)
   assert done.returncode == 0, done.stderr
   assert done.stdout == "ran [2. 2.]\nTrue True\nTrue True\n['this process forks']\n"

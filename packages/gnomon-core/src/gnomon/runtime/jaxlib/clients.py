@@ -33,7 +33,7 @@ def make_cpu_client(
   client: Any = xla_client.make_cpu_client(
       asynchronous=asynchronous, num_devices=num_devices, **distributed)
   _load.pin_aval_factory(client.local_devices()[0])
-  if not _made_by:
+  if not _made_by and hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(before=_warn_of_fork)
   _made_by[client] = os.getpid()
   return client

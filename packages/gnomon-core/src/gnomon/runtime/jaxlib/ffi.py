@@ -47,5 +47,5 @@ def lapack_registrations() -> tuple[str, ...]:
         names.append(name)
   for name in lapack.batch_partitionable_targets():
     _jax.register_custom_call_as_batch_partitionable(name)
-  lapack._lapack.initialize()  # type: ignore[attr-defined]  # not public, but needed
+  lapack._lapack.initialize()
   return tuple(sorted(names))
