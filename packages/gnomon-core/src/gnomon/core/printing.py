@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core import source, structural
+from gnomon.core import derive, source, structural
 from gnomon.core.jaxpr import ClosedJaxpr, DropVar, Eqn, Jaxpr, Literal, Var
 from gnomon.core.rule import hide_params, pp_rule, shown_params
 from gnomon.runtime.jaxlib import pretty as pp
@@ -56,7 +56,7 @@ def pp_eqn(
 
 
 def str_var(number: int) -> str:
-  """The name of the variable that is named as the `number`-th: a … z, ba, bb, …"""
+  """The name of the variable that is named as the `number`-th: a to z, then ba, bb."""
   digits = ""
   while True:
     number, digit = divmod(number, 26)
@@ -155,7 +155,7 @@ class Printer:
   # ---- equations
 
   def eqn(self, eqn: Eqn, items: Iterable[tuple[str, Any]] | None = None) -> Doc:
-    """An equation; `items` are the params to print, by default those that the rules say."""
+    """An equation; `items` are the params to print, by default what the rules say."""
     p = eqn.primitive
     if items is None:
       special = pp_rule.get(p) if self.custom_rules else None
@@ -252,8 +252,7 @@ def _filled(docs: Sequence[Doc]) -> Doc:
 
 
 # Params of core's own primitives that are not printed, or not at their defaults.
-hide_params(
-    structural.broadcast_in_dim_p, "shape", broadcast_dimensions=(), sharding=None)
+hide_params(derive.broadcast_in_dim_p, "shape", broadcast_dimensions=(), sharding=None)
 hide_params(structural.convert_element_type_p, "sharding")
 
 
@@ -273,7 +272,7 @@ def _jaxprs_in(params: Mapping[str, Any]) -> list[Jaxpr]:
 
 
 def _shared_jaxprs(jaxpr: Jaxpr) -> dict[Jaxpr, str]:
-  """The names of the inner jaxprs that occur more than once, or are long; breadth first."""
+  """The names of inner jaxprs that are long or occur twice, found breadth first."""
   uses: dict[Jaxpr, int] = {}
   bases: dict[Jaxpr, str] = {}
   level = [(jaxpr, 1)]
