@@ -279,16 +279,15 @@ def _(root: ModuleType) -> Call:
 
 @timed("step.mlp", "compiled training step of a network", goal=1.02, clock="wall")
 def _(root: ModuleType) -> Call:
-  gnp = slice_of(root, "numpy")
   make, weights = network(root, layers=4, width=256)
   gradient = root.value_and_grad(make())
 
-  @root.jit
   def step(weights: Any) -> Any:
     loss, g = gradient(weights)
-    return loss, root.tree.map(lambda w, d: w - gnp.float32(0.1) * d, weights, g)
+    return loss, root.tree.map(lambda w, d: w - 0.1 * d, weights, g)
 
-  return lambda: step(weights)
+  compiled = root.jit(step)
+  return lambda: compiled(weights)
 
 
 # --- processes -------------------------------------------------------------------------

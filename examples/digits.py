@@ -228,7 +228,7 @@ def picture(run: Run, held_out: Split, seen: np.ndarray, path: Path) -> None:
   wrong = np.flatnonzero(seen != labels)
   wrong = wrong[np.argsort(-norms[wrong])][:10]
   figure = Figure(figsize=(10, 4), layout="constrained")
-  left, right = figure.subfigures(1, 2)
+  left, right = figure.subfigures(1, 2, squeeze=False)[0]
   axes = left.subplots()
   axes.semilogy(run.losses, linewidth=0.5)
   axes.set(xlabel="step", ylabel="loss of the batch")
@@ -242,7 +242,9 @@ def picture(run: Run, held_out: Split, seen: np.ndarray, path: Path) -> None:
   figure.savefig(path, dpi=120)
 
 
-def number(kind: type, low: float, high: float, what: str) -> Callable[[str], float]:
+def number(
+  kind: Callable[[str], float], low: float, high: float, what: str
+) -> Callable[[str], float]:
   """A parser of numbers from `low` to `high`; its error says that they are `what`."""
 
   def parse(text: str) -> float:

@@ -187,8 +187,8 @@ def integers() -> Iterator[Case]:
     ):
       if abs(a) < 2**63 and abs(b) < 2**63:  # JAX has no type for a larger Python int
         yield Case("randint", (shape, a, b, dtype), seed=8, x64=x64)
-    ends = np.array(low, dtype), np.array(high, dtype)
-    yield Case("randint", ((9,), *ends, dtype), seed=9, x64=x64)
+    whole = np.array(low, dtype), np.array(high, dtype)
+    yield Case("randint", ((9,), *whole, dtype), seed=9, x64=x64)
   yield Case("randint", ((4,), 0, 7))
   yield Case("randint", ((4,), 0, 7), x64=True)
   yield Case("randint", ((4,), 0, 7, np.int64))
@@ -227,11 +227,10 @@ def choices() -> Iterator[Case]:
   yield Case("permutation", (6,), mapped=3)
   yield Case("permutation", (6,), x64=True)
   weights = np.array([0.1, 0.0, 0.2, 0.3, 0.4], np.float32)
-  for shape, replace, p in itertools.product(
-    ((), (3,), (2, 2)), (True, False), (None, weights)
-  ):
-    yield Case("choice", (5, shape, replace, p), seed=14)
-    yield Case("choice", (square, shape, replace, p), {"axis": 1}, seed=14)
+  how = itertools.product(((), (3,), (2, 2)), (True, False), (None, weights))
+  for size, replace, given in how:
+    yield Case("choice", (5, size, replace, given), seed=14)
+    yield Case("choice", (square, size, replace, given), {"axis": 1}, seed=14)
   yield Case("choice", (5, (6,), False))
   yield Case("choice", (0, (2,)))
   yield Case("choice", (5, (2,), True, weights[:3]))
