@@ -112,10 +112,10 @@ class ConcretizationTypeError(JAXTypeError):
   Fix: convert types with `x.astype(float)`. If the value decides the structure of the
   program (a size, an axis, a mode), pass it as a static argument:
 
-    >>> def power(x, n):
-    ...   return x if n == 1 else x * power(x, n - 1)
-    >>> float(gnomon.jit(power, static_argnums=1)(2.0, 3))
-    8.0
+    >>> def scaled(x, mode):
+    ...   return x if float(mode) > 0.5 else 0.0
+    >>> float(gnomon.jit(scaled, static_argnums=1)(2.0, 1))
+    2.0
   """
 
   def __init__(self, tracer: Any, context: str = "") -> None:
@@ -131,9 +131,9 @@ class TracerBoolConversionError(ConcretizationTypeError):
   Example:
     >>> import gnomon
     >>> @gnomon.jit
-    ... def absolute(x):
-    ...   return x if x > 0 else -x
-    >>> absolute(-2.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    ... def choose(condition, x, y):
+    ...   return x if condition else y
+    >>> choose(True, 1.0, 2.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     TracerBoolConversionError: Attempted boolean conversion of traced array ...
 

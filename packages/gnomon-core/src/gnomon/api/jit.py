@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gnomon import _config
-from gnomon.api import tools
+from gnomon.api import stages, tools
 from gnomon.core import source
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
@@ -345,16 +345,11 @@ def _wrap(fun: Any, info: JitInfo) -> Any:
   function._jit_info = info
   function.clear_cache = function._clear_cache
 
-  def eval_shape(*args: Any, **kwargs: Any) -> Any:
-    traced, *_ = info.trace(args, kwargs)
-    return traced.out_tree.unflatten(shapes_of(traced.jaxpr.out_avals))
+  def trace(*args: Any, **kwargs: Any) -> stages.Traced:
+    return stages.trace_call(info, trace_function, args, kwargs)
 
-  function.eval_shape = eval_shape
+  function.trace = trace
+  function.lower = lambda *args, lowering_platforms=None, **kwargs: trace(
+      *args, **kwargs).lower(lowering_platforms=lowering_platforms)
+  function.eval_shape = lambda *args, **kwargs: trace(*args, **kwargs).out_info
   return function
-
-
-def shapes_of(avals: Iterable[Any]) -> list[Any]:
-  """`ShapeDtypeStruct`s of types."""
-  from gnomon.api.evaluate import ShapeDtypeStruct
-  return [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
-

@@ -89,13 +89,11 @@ class TypePromotionError(ValueError):
   """No implicit promotion exists between the given types.
 
   Example:
-    >>> import numpy as np
+    >>> import ml_dtypes
     >>> from gnomon import dtypes
-    >>> try:
-    ...   dtypes.result_type(dtypes.bfloat16, dtypes.float8_e5m2)
-    ... except dtypes.TypePromotionError as error:
-    ...   print(type(error).__name__)
-    TypePromotionError
+    >>> dtypes.result_type("float32", ml_dtypes.int4)
+    Traceback (most recent call last):
+    gnomon.core.scalar_types.TypePromotionError: No implicit promotion exists between ...
   """
 
 
@@ -406,7 +404,7 @@ def itemsize_bits(dtype: Any) -> int:
 
   Example:
     >>> from gnomon import dtypes
-    >>> dtypes.itemsize_bits(dtypes.int4), dtypes.itemsize_bits("float32")
+    >>> dtypes.itemsize_bits("int4"), dtypes.itemsize_bits("float32")
     (4, 32)
   """
   own = None if isinstance(dtype, ExtendedDType) else as_dtype(dtype)

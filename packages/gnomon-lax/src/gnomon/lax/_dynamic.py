@@ -17,6 +17,7 @@ from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import add
 from gnomon.lax._comparison import lt
+from gnomon.lax._families import operands
 from gnomon.lax._indexing import (
     GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, gather_p,
     scatter_overwrite, signed_indices)
@@ -83,6 +84,8 @@ def _start(op: str, i: Any, size: int, negative: bool, dtype: Any) -> Any:
       raise ValueError(
           f"{op}: the index {i} is negative, and allow_negative_indices is False")
     i = i + size if i < 0 else i
+    if i > info.max and info.bits < 32:
+      dtype, info = np.dtype(np.int32), dtypes.iinfo(np.int32)
     return np.asarray(min(max(i, int(info.min)), int(info.max)), dtype)[()]
   if not negative or info.min == 0:
     return convert(i, dtype)
@@ -271,6 +274,7 @@ def dynamic_update_slice(
   """
   starts = _starts(
       "dynamic_update_slice", typeof(operand), start_indices, allow_negative_indices)
+  _, update = operands(operand, update)
   return dynamic_update_slice_p.bind(operand, update, *_one_dtype(starts))[0]
 
 
@@ -414,8 +418,6 @@ def dynamic_update_index_in_dim(
       raise TypeError(
           f"dynamic_update_index_in_dim needs an update of the operand's rank, or of one "
           f"dimension less: got the operand {x} and the update {u}")
-    update = reshape(
-        np.asarray(update, x.dtype) if isinstance(update, (int, float, complex)) else update,
-        (*u.shape[:axis], 1, *u.shape[axis:]))
+    update = reshape(operands(operand, update)[1], (*u.shape[:axis], 1, *u.shape[axis:]))
   return dynamic_update_slice_in_dim(
       operand, update, index, axis, allow_negative_indices=allow_negative_indices)

@@ -13,12 +13,14 @@ from gnomon.core import dtypes
 from gnomon.core.jaxpr import Jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.stage import trace_to_jaxpr
-from gnomon.core.types import ShapedArray
+from gnomon.core.types import ShapedArray, typeof
+from gnomon.lax._arithmetic import add_p
 
 Dims = tuple[int, ...]
 
 # Their rules stand in `_gather` and `_scatter`, which need each other for transposition.
 gather_p = Primitive("gather")
+scatter_p = Primitive("scatter")
 scatter_add_p = Primitive("scatter-add")
 
 
@@ -197,6 +199,26 @@ def combiner(p: Primitive, dtype: Any) -> Jaxpr:
   """The jaxpr of a binary primitive on scalars: how a scatter combines values."""
   scalar = ShapedArray((), dtype)
   return trace_to_jaxpr(lambda x, y: p.bind(x, y), [scalar, scalar])[0]
+
+
+def scatter_sum(
+    operand: Any, indices: Any, updates: Any, numbers: ScatterDimensionNumbers,
+    mode: GatherScatterMode, *, sorted_: bool = False, unique: bool = False) -> Any:
+  """Binds the scatter that adds."""
+  return scatter_add_p.bind(
+      operand, indices, updates, update_jaxpr=combiner(add_p, typeof(operand).dtype),
+      update_consts=(), dimension_numbers=numbers, indices_are_sorted=sorted_,
+      unique_indices=unique, mode=mode)[0]
+
+
+def scatter_overwrite(
+    operand: Any, indices: Any, updates: Any, numbers: ScatterDimensionNumbers,
+    mode: GatherScatterMode, *, sorted_: bool = False, unique: bool = False) -> Any:
+  """Binds the scatter that replaces."""
+  return scatter_p.bind(
+      operand, indices, updates, update_jaxpr=None, update_consts=(),
+      dimension_numbers=numbers, indices_are_sorted=sorted_, unique_indices=unique,
+      mode=mode)[0]
 
 
 # ---- indices when compiled

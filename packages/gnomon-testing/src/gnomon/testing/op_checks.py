@@ -28,6 +28,7 @@ from gnomon.testing.tolerance import (
 )
 
 _WIDE = ("float64", "complex128", "int64", "uint64")
+_HALF = ("float16", "bfloat16")
 
 
 @contextlib.contextmanager
@@ -84,19 +85,61 @@ def check_derivatives(case: Case) -> None:
   """Derivatives agree with finite differences, in all modes, to the record's order.
 
   Differences of second derivatives are noise in less than double precision: only the
-  first order is checked there.
+  first order is checked there. In half precision all differences are: derivatives are
+  compared with those in single precision.
   """
   record = case.record
   if not record.order:
     return
   with _precision(case):
-    args = case.args()
-    if not any(map(is_float, args)):
+    f, points = _of_differentiable(case, case.args())
+    if not any(map(is_float, points)):
       return
     tolerance = record.grad_tolerance.get(case.dtype, GRADIENT_TOLERANCE[case.dtype])
-    f, points = _of_differentiable(case, args)
-    order = record.order if case.dtype in _WIDE else 1
-    check_grads(f, points, order, record.modes, tolerance, tolerance)
+    if case.dtype in _HALF:
+      _check_half(case, f, points, tolerance)
+    else:
+      order = record.order if case.dtype in _WIDE else 1
+      check_grads(f, points, order, record.modes, tolerance, tolerance)
+
+
+def _check_half(case: Case, f: Any, points: tuple[Any, ...], tolerance: float) -> None:
+  """The derivatives in half precision are those in single precision, rounded."""
+  widened = tuple(x.astype("float32") if is_float(x) else x for x in points)
+  for mode in case.record.modes:
+    derivative = _push if mode == "fwd" else _pull
+    half, single = derivative(f, points), derivative(f, widened)
+    message = f"{mode} derivative of {case}"
+    if any(str(x.dtype) != case.dtype for x in half):
+      raise AssertionError(f"{message}: the dtypes are {[str(x.dtype) for x in half]}")
+    assert_close(half, single, atol=tolerance, rtol=tolerance, message=message)
+
+
+def _push(f: Any, points: tuple[Any, ...]) -> list[Any]:
+  """The derivative of a function along all ones, in forward mode."""
+  floats, primals = _of_floats(f, points)
+  return gnomon.jvp(floats, primals, tuple(map(np.ones_like, primals)))[1]  # type: ignore[no-any-return]
+
+
+def _pull(f: Any, points: tuple[Any, ...]) -> list[Any]:
+  """The values of a function pulled back, in reverse mode."""
+  floats, primals = _of_floats(f, points)
+  outs, pull_back = gnomon.vjp(floats, *primals)
+  return list(pull_back(outs))
+
+
+def _of_floats(f: Any, points: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+  """A function from and to floats only, and its arguments; all else is held fixed."""
+  places = [i for i, x in enumerate(points) if is_float(x)]
+
+  def floats(*xs: Any) -> list[Any]:
+    filled = list(points)
+    for i, x in zip(places, xs, strict=True):
+      filled[i] = x
+    outs = tree_util.tree_leaves(f(*filled))
+    return [out for out in outs if dtypes.issubdtype(out.dtype, np.inexact)]
+
+  return floats, tuple(points[i] for i in places)
 
 
 def _of_differentiable(case: Case, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
@@ -127,37 +170,19 @@ def check_batched_derivatives(case: Case) -> None:
   if not record.order or not record.batchable:
     return
   with _precision(case):
-    args = case.args()
-    if not any(map(is_float, args)):
+    f, points = _of_differentiable(case, case.args())
+    if not any(map(is_float, points)):
       return
-    f, points = _of_differentiable(case, args)
-    floats = [i for i, x in enumerate(points) if is_float(x)]
-    if not floats:
-      return
+    derivative = _pull if "rev" in record.modes else _push
 
-    def derivative(*points: Any) -> Any:
-      def of_floats(*xs: Any) -> list[Any]:
-        filled = list(points)
-        for i, x in zip(floats, xs, strict=True):
-          filled[i] = x
-        outs = tree_util.tree_leaves(f(*filled))
-        return [out for out in outs if dtypes.issubdtype(out.dtype, np.inexact)]
-
-      primals = tuple(points[i] for i in floats)
-      if "rev" in record.modes:
-        outs, pull_back = gnomon.vjp(of_floats, *primals)
-        return outs, pull_back(outs)
-      return gnomon.jvp(of_floats, primals, primals)
+    def of_points(*points: Any) -> Any:
+      return derivative(f, points)
 
     tolerance = record.grad_tolerance.get(case.dtype, GRADIENT_TOLERANCE[case.dtype])
-    examples = []
-    for seed in range(2):
-      drawn = case.args(seed)
-      examples.append([x for x, o in zip(drawn, case.sample.operands, strict=True)
-                       if o.differentiable])
-    assert_close(gnomon.jit(derivative)(*points), derivative(*points), atol=tolerance,
+    assert_close(gnomon.jit(of_points)(*points), of_points(*points), atol=tolerance,
                  rtol=tolerance, message=f"jit of the derivative of {case}")
-    check_vmap_axes(derivative, examples, limit=4, atol=tolerance, rtol=tolerance)
+    examples = [_of_differentiable(case, case.args(seed))[1] for seed in range(2)]
+    check_vmap_axes(of_points, examples, limit=4, atol=tolerance, rtol=tolerance)
 
 
 def check_errors(record: OpRecord) -> None:

@@ -6,16 +6,21 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gnomon import _config
 from gnomon.api import tools
 from gnomon.api.jit import Traced, _trace, trace_function
 from gnomon.core import dtypes
+from gnomon.core.derive import expand
 from gnomon.core.effects import Effects, IOEffect
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, memoised
 from gnomon.core.stage import close, convert_constvars, trace_to_jaxpr
-from gnomon.core.structural import convert, zeros_like_aval
+from gnomon.core.structural import convert, squeeze, zeros_like_aval
+from gnomon.core.structural import instantiate as instantiate
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, typeof
+from gnomon.lax._slicing import slice
 from gnomon.transform.jvp import Moves
 from gnomon.tree_util import equality_errors_pytreedef, keystr
 from gnomon.tree_util import tree_flatten_with_path as tree_flatten_with_path
@@ -176,6 +181,29 @@ def as_types(leaves: Values, avals: Sequence[Any]) -> list[Any]:
   return [
       x if typeof(x).dtype == a.dtype else convert(x, a.dtype, a.weak_type)
       for x, a in zip(leaves, avals)]
+
+
+# ---- arrays
+
+
+def as_arrays(values: Values) -> list[Any]:
+  """The values as arrays: numbers and NumPy arrays that were passed on are converted."""
+  return [
+      convert(x, typeof(x).dtype, typeof(x).weak_type)
+      if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)) else x
+      for x in values]
+
+
+def row(x: Any, i: int) -> Any:
+  """One slice along the leading axis."""
+  shape = typeof(x).shape
+  start = (i, *[0] * (len(shape) - 1))
+  return squeeze(slice(x, start, (i + 1, *shape[1:])), (0,))
+
+
+def stack(rows: Values) -> Any:
+  """Arrays of one shape along a new leading axis."""
+  return concatenate([expand(x, 1) for x in rows], 0)
 
 
 # ---- effects

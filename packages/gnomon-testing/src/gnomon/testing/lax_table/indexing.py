@@ -60,9 +60,9 @@ _ROWS = lax.ScatterDimensionNumbers(
     scatter_dims_to_operand_dims=(0,))
 
 
-def _scatter(op: Any) -> Any:
+def _scatter(op: Any, **options: Any) -> Any:
   def rows(x: Any, indices: Any, updates: Any) -> Any:
-    return op(x, lax.reshape(indices, (indices.shape[0], 1)), updates, _ROWS)
+    return op(x, lax.reshape(indices, (indices.shape[0], 1)), updates, _ROWS, **options)
   return rows
 
 
@@ -98,7 +98,7 @@ op_table.add(
     OpRecord("scatter_add", _scatter(lax.scatter_add), _at(np.add),
              (Sample(_REPEATED, label="rows"),), _DTYPES, primitives=("scatter-add",),
              tolerance={"float32": 1e-5}),
-    OpRecord("scatter_mul", _scatter(lax.scatter_mul), _at(np.multiply),
+    OpRecord("scatter_mul", _scatter(lax.scatter_mul, unique_indices=True), _at(np.multiply),
              (Sample(_UNIQUE, label="rows"),), REALS, primitives=("scatter-mul",),
              tolerance={"float32": 1e-5}),
     OpRecord("scatter_min", _scatter(lax.scatter_min), _at(np.minimum),

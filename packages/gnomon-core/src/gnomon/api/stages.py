@@ -1,0 +1,217 @@
+"""Ahead of time: a jitted function traced, lowered and compiled step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gnomon.api.evaluate import ShapeDtypeStruct, abstract_leaves
+from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.types import typeof
+from gnomon.lowering.module import Lowered as Module
+from gnomon.lowering.module import lower_module
+from gnomon.runtime import backends
+from gnomon.runtime.compile import Executable, compile_module, physical, to_device
+from gnomon.runtime.execute import as_operand, run
+from gnomon.runtime.jaxlib import mlir, programs
+from gnomon.tree_util import keystr, tree_flatten_with_path
+
+
+class Call:
+  """What the stages of one call share: names, structures, types, donations."""
+
+  __slots__ = ("device", "donated", "in_tree", "info", "jaxpr", "kept_static", "out_tree")
+
+  def __init__(self, info: Any, jaxpr: ClosedJaxpr, in_tree: Any, out_tree: Any,
+               donated: tuple[bool, ...], kept_static: Any) -> None:
+    self.info, self.jaxpr, self.in_tree, self.out_tree = info, jaxpr, in_tree, out_tree
+    self.donated, self.kept_static = donated, kept_static
+    self.device = info.device
+
+  def structs(self, avals: Sequence[Any]) -> list[ShapeDtypeStruct]:
+    return [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+
+  @property
+  def out_info(self) -> Any:
+    return self.out_tree.unflatten(self.structs(self.jaxpr.out_avals))
+
+  @property
+  def in_avals(self) -> Any:
+    return self.in_tree.unflatten(self.jaxpr.in_avals)
+
+
+class _Stage:
+  """The part that all stages have."""
+
+  def __init__(self, call: Call) -> None:
+    self._call = call
+
+  @property
+  def in_tree(self) -> Any:
+    """The structure of `(args, kwargs)`."""
+    return self._call.in_tree
+
+  @property
+  def out_tree(self) -> Any:
+    """The structure of the result."""
+    return self._call.out_tree
+
+  @property
+  def out_info(self) -> Any:
+    """The shapes and dtypes of the result."""
+    return self._call.out_info
+
+  @property
+  def in_avals(self) -> Any:
+    """The types of the arguments, as `(args, kwargs)`."""
+    return self._call.in_avals
+
+  @property
+  def donate_argnums(self) -> tuple[int, ...]:
+    """Which flat arguments are donated."""
+    return tuple(i for i, d in enumerate(self._call.donated) if d)
+
+
+class Traced(_Stage):
+  """A function traced for given types: `jit(f).trace(*args)`."""
+
+  @property
+  def jaxpr(self) -> ClosedJaxpr:
+    """The program."""
+    return self._call.jaxpr
+
+  @property
+  def fun_name(self) -> str:
+    """The function's name."""
+    return self._call.info.name  # type: ignore[no-any-return]
+
+  def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> Lowered:
+    """Lowers to StableHLO."""
+    platforms = tuple(lowering_platforms or (backends.default_backend(),))
+    c = self._call
+    module = lower_module(
+        c.jaxpr, c.info.name, donated=c.donated, keep_unused=c.info.keep_unused,
+        platforms=platforms)
+    return Lowered(c, module)
+
+
+class Lowered(_Stage):
+  """A function lowered to StableHLO: `jit(f).lower(*args)`."""
+
+  def __init__(self, call: Call, module: Module) -> None:
+    super().__init__(call)
+    self._module = module
+
+  def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+    """The program as text: `stablehlo` (the default) or `hlo`."""
+    if dialect in (None, "stablehlo"):
+      return mlir.asm(self._module.module, debug_info)
+    if dialect == "hlo":
+      return str(programs.unoptimized_hlo(mlir.asm(self._module.module)).as_hlo_text())
+    raise ValueError(f"as_text: unknown dialect {dialect!r}; there are 'stablehlo' and 'hlo'")
+
+  def compiler_ir(self, dialect: str | None = None) -> Any:
+    """The program as an object of the compiler: an MLIR module, or an XLA computation."""
+    if dialect in (None, "stablehlo"):
+      return self._module.module
+    if dialect == "hlo":
+      return programs.unoptimized_hlo(mlir.asm(self._module.module))
+    raise ValueError(
+        f"compiler_ir: unknown dialect {dialect!r}; there are 'stablehlo' and 'hlo'")
+
+  def cost_analysis(self) -> dict[str, float]:
+    """XLA's estimates of work and traffic, before optimisation."""
+    return programs.unoptimized_cost_analysis(
+        backends.client(), mlir.asm(self._module.module))
+
+  def compile(self, compiler_options: dict[str, Any] | None = None) -> Compiled:
+    """Compiles the program."""
+    c = self._call
+    device = c.device or backends.default_device()
+    loaded = compile_module(
+        self._module.module, device, {**c.info.options, **(compiler_options or {})})
+    return Compiled(c, Executable(loaded, self._module, device, c.jaxpr.out_avals))
+
+
+class Compiled(_Stage):
+  """A compiled function for one signature: it never traces or compiles again."""
+
+  def __init__(self, call: Call, executable: Executable) -> None:
+    super().__init__(call)
+    self._executable = executable
+
+  def as_text(self) -> str:
+    """The optimised program."""
+    return programs.optimized_text(self._executable.loaded)
+
+  def cost_analysis(self) -> dict[str, float]:
+    """XLA's estimates of work and traffic."""
+    return programs.cost_analysis(self._executable.loaded)
+
+  def memory_analysis(self) -> Any:
+    """The sizes of arguments, results, temporaries and code."""
+    return programs.memory_analysis(self._executable.loaded)
+
+  def runtime_executable(self) -> Any:
+    """The runtime's own executable."""
+    return self._executable.loaded
+
+  @property
+  def input_shardings(self) -> Any:
+    """Where the arguments live."""
+    return self.in_tree.unflatten([self._executable.sharding] * self.in_tree.num_leaves)
+
+  @property
+  def output_shardings(self) -> Any:
+    """Where the results live."""
+    return self.out_tree.unflatten([self._executable.sharding] * self.out_tree.num_leaves)
+
+  def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    """Runs the program on arguments of exactly the types it was compiled for.
+
+    Raises:
+      TypeError: structure or types differ; names the argument.
+    """
+    c = self._call
+    leaves, tree, static = c.info.split(args, kwargs)
+    del static
+    if tree != c.in_tree:
+      raise TypeError(
+          "the compiled function was compiled for arguments of the structure "
+          f"{c.in_tree}, and was called with {tree}")
+    wrong = []
+    for (path, x), aval in zip(
+        tree_flatten_with_path((args, kwargs))[0], c.jaxpr.in_avals, strict=False):
+      got = typeof(x)
+      if got.shape != aval.shape or got.dtype != aval.dtype:
+        wrong.append(f"{keystr(path)}: compiled for {aval}, called with {got}")
+    if wrong:
+      raise TypeError(
+          "argument types differ from the types for which this computation was compiled: "
+          + "; ".join(wrong))
+    exe = self._executable
+    operands = [
+        to_device(physical(as_operand(_exact(x, a))), exe.device)
+        for x, a in zip(leaves, c.jaxpr.in_avals)]
+    committed = any(x._committed for x in operands)
+    return c.out_tree.unflatten(run(exe, operands, committed))
+
+
+def _exact(x: Any, aval: Any) -> Any:
+  """Numbers in the dtype that the program expects."""
+  return aval.dtype.type(x) if type(x) in (bool, int, float, complex) else x
+
+
+def trace_call(
+    info: Any, trace: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+  """Traces a jitted function for the types of some arguments, which need no values."""
+  leaves, tree, static = info.split(args, kwargs)
+  avals = abstract_leaves(leaves, info.fun, tree, f"the jitted function {info.name}")
+  traced = trace(info.fun, "jit", tree, tuple(avals), static)
+  if traced.outer:
+    raise TypeError(
+        f"the jitted function {info.name} closes over values of a surrounding transformation: "
+        "it cannot be traced ahead of time; pass them as arguments")
+  return Traced(Call(
+      info, traced.jaxpr, tree, traced.out_tree, info.donated(tree, static), static))
+
