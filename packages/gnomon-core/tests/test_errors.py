@@ -92,7 +92,13 @@ def test_traced_values_raise_them(
 
 def test_leaked_values() -> None:
   kept: list[Any] = []
-  gnomon.jit(lambda x: kept.append(x) or x)(1.0)
+
+  @gnomon.jit
+  def keep(x: Any) -> Any:
+    kept.append(x)
+    return x
+
+  keep(1.0)
   with pytest.raises(errors.UnexpectedTracerError, match="Encountered an unexpected tr"):
     gnomon.jit(lambda: kept[0])()
 
