@@ -180,6 +180,7 @@ from gnomon.lax._shape import tile as tile
 from gnomon.lax._shape import tile_p as tile_p
 
 # slicing
+from gnomon.core.derive import slice_p as slice_p
 from gnomon.lax._dynamic import dynamic_index_in_dim as dynamic_index_in_dim
 from gnomon.lax._dynamic import dynamic_slice as dynamic_slice
 from gnomon.lax._dynamic import dynamic_slice_in_dim as dynamic_slice_in_dim
@@ -210,4 +211,3 @@ from gnomon.lax._scatter import scatter_sub_p as scatter_sub_p
 from gnomon.lax._slicing import index_in_dim as index_in_dim
 from gnomon.lax._slicing import slice as slice
 from gnomon.lax._slicing import slice_in_dim as slice_in_dim
-from gnomon.lax._slicing import slice_p as slice_p

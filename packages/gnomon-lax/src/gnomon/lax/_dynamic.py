@@ -21,6 +21,7 @@ from gnomon.lax._families import operands
 from gnomon.lax._indexing import (
     GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, gather_p,
     scatter_overwrite, signed_indices)
+from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import axis_within, index_in_dim
 
 Values = Sequence[Any]
@@ -134,8 +135,6 @@ def _lower_starts(ctx: Any, starts: Values, avals: Sequence[ShapedArray]) -> lis
 
 def _stack(axis: Any, starts: Values, dims: Sequence[Any]) -> Any:
   """Mapped and other scalar indices as index vectors `[axis.size, len(starts)]`."""
-  from gnomon.lax._shape import concatenate  # its transpose takes slices in turn
-
   columns = [
       broadcast_in_dim(i, (axis.size, 1), () if d is None else (0,))
       for i, d in zip(starts, dims)]

@@ -17,6 +17,7 @@ from gnomon.lax._comparison import lt
 from gnomon.lax._indexing import (
     Dims, GatherDimensionNumbers, GatherScatterMode, along_vectors, check_dims,
     check_indices, gather_p, inserted, scatter_sum, signed_indices, usable_mode)
+from gnomon.lax._shape import concatenate
 
 Values = Sequence[Any]
 
@@ -243,8 +244,6 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
   >>> lax.index_take(np.int32([[1, 2], [3, 4]]), [np.int32([0, -1]), np.int32([1, 0])], (0, 1))
   Array([2, 3], dtype=int32)
   """
-  from gnomon.lax._shape import concatenate  # its transpose takes slices in turn
-
   x, axes = typeof(src), tuple(axes)
   avals = [typeof(i) for i in idxs]
   if not axes or len(avals) != len(axes) or any(

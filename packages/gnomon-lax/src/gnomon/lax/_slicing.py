@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.derive import linear
-from gnomon.core.primitive import Primitive
+from gnomon.core.derive import linear, slice_p
 from gnomon.core.rule import batch_rule, lower, typing_rule
 from gnomon.core.structural import squeeze
 from gnomon.core.types import ShapedArray, typeof
+from gnomon.lax._shape import pad
 
 Values = Sequence[Any]
 Dims = tuple[int, ...]
@@ -48,9 +48,6 @@ def slice(  # noqa: A001 -- the operation's public name
 
 def _ints(xs: Sequence[int]) -> Dims:
   return tuple([as_int(x) for x in xs])
-
-
-slice_p = Primitive("slice")
 
 
 @typing_rule.define(slice_p)
@@ -90,8 +87,6 @@ def _(ctx: Any, x: Any, *, start_indices: Dims, limit_indices: Dims,
 def _transpose(
     cts: Values, args: Values, *, start_indices: Dims, limit_indices: Dims,
     strides: Dims | None) -> list[Any]:
-  from gnomon.lax._shape import pad  # the transpose of `pad` needs slices in turn
-
   ct, shape = cts[0], args[0].aval.shape
   config = []
   for n, size, start, step in zip(
