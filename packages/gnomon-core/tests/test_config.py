@@ -8,11 +8,13 @@ import subprocess
 import sys
 import threading
 import timeit
+import types
 from typing import Any
 
 import numpy as np
 import pytest
 
+import gnomon
 from gnomon import _config, _options
 from gnomon._config import config
 from gnomon.runtime.jaxlib import cells
@@ -245,6 +247,18 @@ def test_the_guard_of_all_transfers_sets_each_direction() -> None:
     _config.transfer_guard("never")
 
 
+def test_the_runtime_obeys_the_guards() -> None:
+  double = gnomon.jit(lambda x: x)
+  data = np.ones(3, np.float32)
+  on_device = double(data)
+  with _config.transfer_guard("disallow"):
+    with pytest.raises(gnomon.errors.JaxRuntimeError, match="host-to-device transfer"):
+      double(data)
+    double(on_device)
+    np.testing.assert_array_equal(np.asarray(in_thread(lambda: double(data))), data)
+  double(data)
+
+
 # ---- what caches depend on ---------------------------------------------------------
 
 def test_trace_key_is_none_at_defaults_and_has_what_traces_depend_on() -> None:
@@ -310,14 +324,17 @@ def run(code: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_initial_values_come_from_the_environment() -> None:
+  names = (
+      "transfer_guard_host_to_device", "enable_x64", "traceback_in_locations_limit",
+      "compilation_cache_dir", "check_vma")
   done = run(
-      "print(config.jax_enable_x64, config.jax_traceback_in_locations_limit,\n"
-      "  config.jax_compilation_cache_dir, config.check_vma, trace_key())",
-      JAX_ENABLE_X64="0", GNOMON_ENABLE_X64="True", CHECK_VMA="1",
-      JAX_TRACEBACK_IN_LOCATIONS_LIMIT="7", JAX_COMPILATION_CACHE_DIR="/tmp/cache")
-  assert done.stdout.split() == [
-      "True", "7", "/tmp/cache", "True", "(('check_vma',", "True),", "('enable_x64',",
-      "True))"], done.stderr
+      f"print([config.read(n) for n in {names}], trace_key())",
+      JAX_TRANSFER_GUARD="log", JAX_ENABLE_X64="0", GNOMON_ENABLE_X64="True",
+      CHECK_VMA="1", JAX_TRACEBACK_IN_LOCATIONS_LIMIT="7",
+      JAX_COMPILATION_CACHE_DIR="/cache")
+  assert done.stdout == (
+      "['log', True, 7, '/cache', True] "
+      "(('check_vma', True), ('enable_x64', True))\n"), done.stderr
 
 
 @pytest.mark.parametrize(("text", "expected"), [
@@ -343,6 +360,61 @@ def test_the_environment_is_checked(environ: dict[str, str], message: str) -> No
 def test_options_of_the_command_line_only() -> None:
   option = _config._find("jax_cpu_enable_async_dispatch")
   assert _config._initial(option, {"JAX_CPU_ENABLE_ASYNC_DISPATCH": "0"}) is True
+
+
+# ---- the command line --------------------------------------------------------------
+
+class Flag:
+  """A flag of absl."""
+
+  def __init__(self, parse: Any, value: Any) -> None:
+    self.parse, self.value, self.present = parse, value, 0
+
+
+class Flags(dict[str, Flag]):
+  """What `gnomon.config` uses of absl: its flags, and the parsing of a command line."""
+
+  def __call__(self, argv: list[str], known_only: bool) -> None:
+    assert known_only
+    for argument in argv[1:]:
+      name, _, text = argument.lstrip("-").partition("=")
+      negated = name.startswith("no")
+      flag = self[name.removeprefix("no")]
+      flag.present += 1
+      flag.value = flag.parse(text) if text else not negated
+
+
+@pytest.fixture
+def absl(monkeypatch: pytest.MonkeyPatch) -> Flags:
+  flags = Flags()
+
+  def define(parse: Any) -> Any:
+    return lambda name, default, *rest: flags.__setitem__(name, Flag(parse, default))
+
+  module = types.ModuleType("absl")
+  module.__dict__.update(
+      app=types.SimpleNamespace(call_after_init=lambda f: None),
+      flags=types.SimpleNamespace(
+          FLAGS=flags, DEFINE_bool=define(lambda t: t in ("1", "true")),
+          DEFINE_integer=define(int), DEFINE_float=define(float),
+          DEFINE_string=define(str), DEFINE_enum=define(str)))
+  monkeypatch.setitem(sys.modules, "absl", module)
+  return flags
+
+
+def test_flags_of_the_command_line(absl: Flags, monkeypatch: pytest.MonkeyPatch) -> None:
+  monkeypatch.setattr(sys, "argv", [
+      "program", "--other=1", "--jax_enable_x64=1", "--nojax_pprint_use_color",
+      "--jax_numpy_rank_promotion=warn", "--jax_traceback_in_locations_limit=3"])
+  before = config.values
+  config.parse_flags_with_absl()
+  changed = {k: v for k, v in config.values.items() if v != before[k]}
+  for name in changed:
+    config.update(name, before[name])
+  assert len(absl) == 133
+  assert changed == {
+      "jax_enable_x64": True, "jax_pprint_use_color": False,
+      "jax_numpy_rank_promotion": "warn", "jax_traceback_in_locations_limit": 3}
 
 
 # ---- speed -------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
 from gnomon._options import OPTIONS, Option
-from gnomon.runtime.jaxlib import cells
+from gnomon.runtime.jaxlib import cells, guards
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -121,6 +122,12 @@ class _Thread(threading.local):
 _thread = _Thread()
 _traced: dict[str, Any] = {o.short: o.default for o in OPTIONS if o.traced}
 _shared = Values({o.short: _initial(o, os.environ) for o in OPTIONS})
+_GUARDS = (
+    "transfer_guard", "transfer_guard_host_to_device", "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host")
+if _shared.transfer_guard is not None:  # it stands for all directions not set themselves
+  _shared = _shared.replace({
+      name: _shared.transfer_guard for name in _GUARDS if getattr(_shared, name) is None})
 
 
 def current() -> Values:
@@ -154,7 +161,10 @@ def _key(values: Values) -> tuple[tuple[str, Any], ...] | None:
 
 
 # Options that C++ reads: their values are copied to these cells.
-_mirrors: dict[str, Any] = {"enable_x64": cells.x64, "disable_jit": cells.disable_jit}
+_mirrors: dict[str, Any] = {
+    "enable_x64": cells.x64, "disable_jit": cells.disable_jit,
+    "array_garbage_collection_guard": guards.garbage_collection,
+    **{f"transfer_guard_{name}": guard for name, guard in guards.TRANSFERS.items()}}
 
 
 def _mirror_local(values: Values | None, overrides: Mapping[str, Any]) -> None:
@@ -288,6 +298,45 @@ class Config:
     """Whether 64-bit types are on."""
     return x64()
 
+  def config_with_absl(self) -> None:
+    """Defines a flag of absl for each option; `absl.app.run` then sets those given.
+
+    Raises:
+      ImportError: absl is not installed.
+    """
+    from absl import app, flags  # an optional dependency of the user's program
+    define = {
+        "bool": flags.DEFINE_bool, "int": flags.DEFINE_integer,
+        "float": flags.DEFINE_float}
+    for option in OPTIONS:
+      if option.name in flags.FLAGS:
+        continue
+      now, text = self.read(option.name), f"The option {option.name} of gnomon.config."
+      if option.kind == "enum":
+        flags.DEFINE_enum(option.name, now, option.values, text)
+      else:
+        define.get(option.kind, flags.DEFINE_string)(option.name, now, text)
+    app.call_after_init(lambda: self.complete_absl_config(flags))
+
+  def complete_absl_config(self, absl_flags: Any) -> None:
+    """Takes over the flags that the command line gave.
+
+    Args:
+      absl_flags: the module `absl.flags`, after parsing.
+    """
+    for option in OPTIONS:
+      flag = absl_flags.FLAGS[option.name]
+      if flag.present:
+        self.update(option.name, flag.value)
+
+  def parse_flags_with_absl(self) -> None:
+    """Sets the options that `sys.argv` gives as `--jax_enable_x64=1`, through absl."""
+    from absl import flags
+    self.config_with_absl()
+    ours = [a for a in sys.argv[1:] if a.lstrip("-").removeprefix("no").startswith("jax")]
+    flags.FLAGS([sys.argv[0], *ours], known_only=True)
+    self.complete_absl_config(flags)
+
   def __getattr__(self, name: str) -> Any:
     return self.read(name)
 
@@ -418,11 +467,6 @@ def disable_jit(disable: bool = True) -> Override:
     'a value'
   """
   return Override({"disable_jit": _checked(_find("disable_jit"), disable)})
-
-
-_GUARDS = (
-    "transfer_guard", "transfer_guard_host_to_device", "transfer_guard_device_to_device",
-    "transfer_guard_device_to_host")
 
 
 def transfer_guard(new_val: str) -> Override:
