@@ -211,3 +211,14 @@ from gnomon.lax._scatter import scatter_sub_p as scatter_sub_p
 from gnomon.lax._slicing import index_in_dim as index_in_dim
 from gnomon.lax._slicing import slice as slice
 from gnomon.lax._slicing import slice_in_dim as slice_in_dim
+
+# contractions
+from gnomon.lax._dot import DotDimensionNumbers as DotDimensionNumbers
+from gnomon.lax._dot import batch_matmul as batch_matmul
+from gnomon.lax._dot import dot as dot
+from gnomon.lax._dot import dot_general as dot_general
+from gnomon.lax._dot import dot_general_p as dot_general_p
+from gnomon.lax._precision import DotAlgorithm as DotAlgorithm
+from gnomon.lax._precision import DotAlgorithmPreset as DotAlgorithmPreset
+from gnomon.lax._precision import Precision as Precision
+from gnomon.lax._precision import PrecisionLike as PrecisionLike
