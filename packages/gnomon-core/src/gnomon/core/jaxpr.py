@@ -213,6 +213,20 @@ def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
       yield from jaxprs_in_params(e.params)
 
 
+def live(jaxpr: Jaxpr) -> list[Eqn]:
+  """The equations that results or effects depend on, in order; remembered."""
+  found = jaxpr.memo.get("live")
+  if found is None:
+    needed, kept = set(jaxpr.outvars), []
+    for e in reversed(jaxpr.eqns):
+      if e.effects or not needed.isdisjoint(e.outvars):
+        kept.append(e)
+        needed.update(e.invars)
+    kept.reverse()
+    found = jaxpr.memo["live"] = kept
+  return found  # type: ignore[no-any-return]
+
+
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
   """Runs a jaxpr under the current trace and returns its results."""
   env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core import source
-from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, jaxprs_in_params
+from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live
 from gnomon.core.rule import lower
 from gnomon.core.types import WrappedArray, typeof
 from gnomon.lowering.builder import Builder
@@ -177,20 +177,6 @@ class Context:
         for v in jaxpr.outvars]
 
 
-def live(jaxpr: Jaxpr) -> list[Eqn]:
-  """The equations that results or effects depend on, in order; remembered."""
-  found = jaxpr.memo.get("live")
-  if found is None:
-    needed, kept = set(jaxpr.outvars), []
-    for e in reversed(jaxpr.eqns):
-      if e.effects or not needed.isdisjoint(e.outvars):
-        kept.append(e)
-        needed.update(e.invars)
-    kept.reverse()
-    found = jaxpr.memo["live"] = kept
-  return found  # type: ignore[no-any-return]
-
-
 def host(c: Any) -> np.ndarray[Any, Any]:
   """The value of a constant on the host, in its canonical dtype."""
   aval = typeof(c)
@@ -261,7 +247,3 @@ def _donation(b: Builder, donors: Sequence[bool], avals: Sequence[Any]) -> Any:
   donor = ir.DictAttr.get({"jax.buffer_donor": b.flag(True)})
   return ir.ArrayAttr.get([donor if d else ir.DictAttr.get({}) for d in donors])
 
-
-def subprograms(jaxpr: Jaxpr) -> Sequence[Jaxpr]:
-  """The jaxprs directly inside equations, for passes over whole programs."""
-  return [j for e in jaxpr.eqns if e.primitive.call for j in jaxprs_in_params(e.params)]

@@ -178,13 +178,8 @@ class VjpCall:
     self.fun, self.fwd, self.bwd, self.name = fun, fwd, bwd, name
     self.names, self.symbolic_zeros = names, symbolic_zeros
 
-  def linearize(
-      self, primals: Sequence[Any], tangents: Sequence[Any], recording: bool) -> Any:
-    if not recording:
-      raise TypeError(
-          f"can't apply forward-mode differentiation (jvp) to the custom_vjp function "
-          f"{self.name}: it has a rule for reverse mode only. Use custom_jvp, which serves "
-          "both modes, or differentiate with grad or vjp")
+  def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """Results, and tangents that only a transposition can compute: `custom_lin`."""
     moves = moves_of(tangents)
     outs, res, tree = self.fwd(moves, *primals)
     avals = tuple(typeof(o).to_tangent_aval() for o in outs)
@@ -308,13 +303,7 @@ def _(params: dict[str, Any]) -> Any:
 @jvp_rule.define(custom_vjp_call_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: VjpCall, num_consts: int,
       **_: Any) -> Any:
-  return call.linearize(primals[num_consts:], tangents[num_consts:], recording=False)
-
-
-@linearize_rule.define(custom_vjp_call_p)
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: VjpCall, num_consts: int,
-      **_: Any) -> Any:
-  return call.linearize(primals[num_consts:], tangents[num_consts:], recording=True)
+  return call.linearize(primals[num_consts:], tangents[num_consts:])
 
 
 @batch_rule.define(custom_vjp_call_p)
@@ -332,11 +321,15 @@ custom_lin_p = Primitive("custom_lin")  # the linear part, known only by its tra
 typing_rule.define(custom_lin_p)(lambda *_, out_avals, **__: out_avals)
 
 
-@lower.define(custom_lin_p)
-def _(ctx: Any, *_: Any, **__: Any) -> Any:
+def _no_forward(*_: Any, **__: Any) -> Any:
   raise TypeError(
-      "forward-mode differentiation of a custom_vjp function was asked for (through linearize "
-      "or jvp): its rule serves reverse mode only. Use custom_jvp instead")
+      "can't apply forward-mode differentiation (jvp) to a custom_vjp function: it has a rule "
+      "for reverse mode only. Use custom_jvp, which serves both modes, or differentiate with "
+      "grad or vjp")
+
+
+lower.define(custom_lin_p)(_no_forward)
+impl_rule.define(custom_lin_p)(_no_forward)
 
 
 @transpose_rule.define(custom_lin_p)

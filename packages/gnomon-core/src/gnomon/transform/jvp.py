@@ -94,13 +94,8 @@ class JVPTrace(Trace):
       with tracing(self.parent):
         return self.parent.custom_vjp(call, primals)  # type: ignore[no-any-return]
     with tracing(self.rules):
-      outs, touts = call.linearize(primals, tangents, recording=self.recording)
+      outs, touts = call.linearize(primals, tangents)
     return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
-
-  @property
-  def recording(self) -> bool:
-    """Whether tangents are recorded for transposition."""
-    return False
 
 
 def jvp_flat(

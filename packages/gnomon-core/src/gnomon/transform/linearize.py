@@ -74,10 +74,6 @@ class LinearizeTrace(JVPTrace):
       rule = jvp_rule[primitive]
     return rule(primals, tangents, **params)  # type: ignore[no-any-return]
 
-  @property
-  def recording(self) -> bool:
-    return True
-
 
 class Linearized:
   """The linear program of a function at a point: a jaxpr and the residuals it closes over."""

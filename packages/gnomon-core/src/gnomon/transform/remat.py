@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr, memoised
+from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr, live, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
     batch_rule, effects_rule, impl_rule, jvp_rule, linearize_rule, lower, transpose_rule,
@@ -22,7 +22,8 @@ from gnomon.transform.vmap import Axis, batch_jaxpr
 remat_p = Primitive("remat2", call=True)
 typing_rule.define(remat_p)(lambda *_, jaxpr, **__: tuple(jaxpr.out_avals))
 effects_rule.define(remat_p)(lambda *_, jaxpr, **__: jaxpr.effects)
-impl_rule.define(remat_p)(lambda *args, jaxpr, **_: eval_jaxpr(jaxpr, (), *args))
+impl_rule.define(remat_p)(
+    lambda *args, jaxpr, **_: eval_jaxpr(jaxpr.replace(eqns=live(jaxpr)), (), *args))
 
 
 @lower.define(remat_p)
