@@ -222,3 +222,15 @@ from gnomon.lax._precision import DotAlgorithm as DotAlgorithm
 from gnomon.lax._precision import DotAlgorithmPreset as DotAlgorithmPreset
 from gnomon.lax._precision import Precision as Precision
 from gnomon.lax._precision import PrecisionLike as PrecisionLike
+
+# control flow
+from gnomon.lax._control.associative_scan import associative_scan as associative_scan
+from gnomon.lax._control.cond import cond as cond
+from gnomon.lax._control.cond import cond_p as cond_p
+from gnomon.lax._control.cond import switch as switch
+from gnomon.lax._control.map import map as map
+from gnomon.lax._control.scan import scan as scan
+from gnomon.lax._control.scan import scan_p as scan_p
+from gnomon.lax._control.while_ import fori_loop as fori_loop
+from gnomon.lax._control.while_ import while_loop as while_loop
+from gnomon.lax._control.while_ import while_p as while_p

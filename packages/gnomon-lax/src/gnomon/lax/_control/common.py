@@ -20,6 +20,7 @@ from gnomon.core.structural import convert, squeeze, zeros_like_aval
 from gnomon.core.structural import instantiate as instantiate
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, typeof
+from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import slice
 from gnomon.transform.jvp import Moves
 from gnomon.tree_util import equality_errors_pytreedef, keystr
@@ -49,7 +50,7 @@ def trace_body(fun: Any, who: str, in_tree: Any, avals: Sequence[Any]) -> Body:
   """Traces a function, once for a signature; what it closes over becomes operands."""
   avals = tuple(avals)
   found: Traced
-  if _can_be_remembered(fun):
+  if can_be_remembered(fun):
     found = trace_function(fun, who, in_tree, avals)
   else:
     found = _trace(fun, who, in_tree, avals, ((), (), ()), None)
@@ -62,13 +63,48 @@ def trace_body(fun: Any, who: str, in_tree: Any, avals: Sequence[Any]) -> Body:
   return Body(fun, opened, jaxpr.consts, found.out_tree)
 
 
-def _can_be_remembered(fun: Any) -> bool:
+def can_be_remembered(fun: Any) -> bool:
+  """Whether a function can be a key of caches that do not keep it alive."""
   try:
     hash(fun)
     weakref.ref(fun)
   except TypeError:
     return False
   return True
+
+
+class Part:
+  """A loop's function made of the user's, which it holds weakly if it can."""
+
+  __slots__ = ("__weakref__", "make", "of")
+
+  def __init__(self, make: Callable[..., Any], of: Callable[[], Any]) -> None:
+    self.make, self.of = make, of
+
+  def __call__(self, *args: Any) -> Any:
+    return self.make(self.of(), *args)
+
+  @property
+  def __wrapped__(self) -> Any:
+    return self.of()
+
+  @property
+  def __name__(self) -> str:
+    return tools.function_name(self.of())
+
+
+_parts: weakref.WeakKeyDictionary[Any, dict[Any, Part]] = weakref.WeakKeyDictionary()
+
+
+def part_of(make: Callable[..., Any], body_fun: Any) -> Part:
+  """One object for a user's function, so that tracing it is remembered."""
+  if not can_be_remembered(body_fun):
+    return Part(make, lambda: body_fun)
+  parts = _parts.setdefault(body_fun, {})
+  found = parts.get(make)
+  if found is None:
+    found = parts[make] = Part(make, weakref.ref(body_fun))
+  return found
 
 
 def check_functions(who: str, **functions: Any) -> None:
@@ -194,16 +230,25 @@ def as_arrays(values: Values) -> list[Any]:
       for x in values]
 
 
+def part(x: Any, start: int, end: int) -> Any:
+  """A range of slices along the leading axis."""
+  shape = typeof(x).shape
+  return slice(x, (start, *[0] * (len(shape) - 1)), (end, *shape[1:]))
+
+
 def row(x: Any, i: int) -> Any:
   """One slice along the leading axis."""
-  shape = typeof(x).shape
-  start = (i, *[0] * (len(shape) - 1))
-  return squeeze(slice(x, start, (i + 1, *shape[1:])), (0,))
+  return squeeze(part(x, i, i + 1), (0,))
+
+
+def joined(parts: Values) -> Any:
+  """Arrays behind one another along the leading axis."""
+  return concatenate(parts, 0)
 
 
 def stack(rows: Values) -> Any:
   """Arrays of one shape along a new leading axis."""
-  return concatenate([expand(x, 1) for x in rows], 0)
+  return joined([expand(x, 1) for x in rows])
 
 
 # ---- effects

@@ -20,12 +20,11 @@ from gnomon.core.rule import (
 from gnomon.core.structural import broadcast_in_dim, convert, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
-from gnomon.lax._arithmetic import max as maximum
-from gnomon.lax._arithmetic import min as minimum
+from gnomon.lax._arithmetic import clamp
 from gnomon.lax._comparison import eq, ne
 from gnomon.lax._control import common
 from gnomon.lax._control.common import (
-    Body, check_functions, flatten, leaf_avals, permuted, runs_in_python, same_type,
+    Body, as_arrays, check_functions, flatten, leaf_avals, permuted, runs_in_python, same_type,
     trace_body, union, widened, zero_filled)
 from gnomon.transform.call import closed_once
 from gnomon.transform.dce import dce_closed
@@ -135,7 +134,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any,
   if runs_in_python(index):
     return branches[min(max(int(index), 0), last)](*operands)
   index = convert(index, np.dtype(np.int32))
-  index = minimum(maximum(np.int32(0), index), np.int32(last))
+  index = clamp(np.int32(0), index, np.int32(last))
   names = tuple([f"branch {i}" for i in range(len(branches))])
   return _choose("switch", index, branches, names, operands)
 
@@ -190,7 +189,7 @@ def _choose(who: str, index: Any, functions: Sequence[Any], names: Sequence[str]
           *(places[id(c)] for c in body.consts),
           *range(len(consts), len(all_avals))]) for body in bodies])
   outs = _bind_forwarded(index, branches, [*consts.values(), *leaves])
-  return bodies[0].out_tree.unflatten(outs)
+  return bodies[0].out_tree.unflatten(as_arrays(outs))
 
 
 def _path(tree: Any, i: int) -> str:
