@@ -511,16 +511,20 @@ def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
 
 @typing_rule.define(add_any_p)
 def _(x: ShapedArray, y: ShapedArray) -> tuple[ShapedArray]:
-  if x.shape != y.shape or x.dtype != y.dtype:
-    raise TypeError(f"add_any needs operands of one type, got {x} and {y}")
-  return (x if x.weak_type is y.weak_type else x.strip_weak_type(),)
+  if x.dtype != y.dtype or (x.shape != y.shape and x.shape and y.shape):
+    raise TypeError(f"add_any needs operands of one type, or scalars among them: {x} and {y}")
+  out = x if x.shape else y
+  weak = x.weak_type and y.weak_type
+  return (out if out.weak_type is weak else ShapedArray(out.shape, out.dtype, weak),)
 
 
 @lower.define(add_any_p)
 def _(ctx: Any, x: Any, y: Any) -> Values:
-  if ctx.avals_out[0].dtype == np.bool_:
-    return [ctx.b.op1("stablehlo.or", ctx.b.tensor(ctx.avals_out[0]), (x, y))]
-  return [ctx.b.op1("stablehlo.add", ctx.b.tensor(ctx.avals_out[0]), (x, y))]
+  out = ctx.avals_out[0]
+  x, y = (v if a.shape == out.shape else ctx.b.broadcast_in_dim(v, out, ())
+          for v, a in zip((x, y), ctx.avals_in))
+  op = "stablehlo.or" if out.dtype == np.bool_ else "stablehlo.add"
+  return [ctx.b.op1(op, ctx.b.tensor(out), (x, y))]
 
 
 def add_tangents(x: Any, y: Any) -> Any:
