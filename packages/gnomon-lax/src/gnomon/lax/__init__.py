@@ -136,6 +136,33 @@ from gnomon.lax._trigonometry import tan as tan
 from gnomon.lax._trigonometry import tan_p as tan_p
 from gnomon.lax._trigonometry import tanh as tanh
 from gnomon.lax._trigonometry import tanh_p as tanh_p
+from gnomon.lax._incomplete import betainc as betainc
+from gnomon.lax._incomplete import igamma as igamma
+from gnomon.lax._incomplete import igamma_grad_a as igamma_grad_a
+from gnomon.lax._incomplete import igamma_grad_a_p as igamma_grad_a_p
+from gnomon.lax._incomplete import igamma_p as igamma_p
+from gnomon.lax._incomplete import igammac as igammac
+from gnomon.lax._incomplete import igammac_p as igammac_p
+from gnomon.lax._incomplete import random_gamma_grad as random_gamma_grad
+from gnomon.lax._incomplete import regularized_incomplete_beta_p as regularized_incomplete_beta_p
+from gnomon.lax._special import bessel_i0e as bessel_i0e
+from gnomon.lax._special import bessel_i0e_p as bessel_i0e_p
+from gnomon.lax._special import bessel_i1e as bessel_i1e
+from gnomon.lax._special import bessel_i1e_p as bessel_i1e_p
+from gnomon.lax._special import digamma as digamma
+from gnomon.lax._special import digamma_p as digamma_p
+from gnomon.lax._special import erf as erf
+from gnomon.lax._special import erf_inv as erf_inv
+from gnomon.lax._special import erf_inv_p as erf_inv_p
+from gnomon.lax._special import erf_p as erf_p
+from gnomon.lax._special import erfc as erfc
+from gnomon.lax._special import erfc_p as erfc_p
+from gnomon.lax._special import lgamma as lgamma
+from gnomon.lax._special import lgamma_p as lgamma_p
+from gnomon.lax._special import polygamma as polygamma
+from gnomon.lax._special import polygamma_p as polygamma_p
+from gnomon.lax._special import zeta as zeta
+from gnomon.lax._special import zeta_p as zeta_p
 
 # shapes
 from gnomon.api.custom import stop_gradient as stop_gradient

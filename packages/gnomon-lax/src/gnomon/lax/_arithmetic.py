@@ -18,8 +18,17 @@ from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._bitwise import bitwise_and
 from gnomon.lax._comparison import eq, gt, lt
 from gnomon.lax._families import (
-    ANY, NUMBER, REAL, binary, check_dtype, linear_transpose, nary, nary_type,
-    operands, unary)
+  ANY,
+  NUMBER,
+  REAL,
+  binary,
+  check_dtype,
+  linear_transpose,
+  nary,
+  nary_type,
+  operands,
+  unary,
+)
 
 
 def neg(x: Any) -> Any:
@@ -290,7 +299,8 @@ def _extremum(op: str, direction: str) -> Any:
     part = ShapedArray(out.shape, np.finfo(out.dtype).dtype)
     kind = b.tensor(part)
     rx, ry, ix, iy = (
-        b.op1(f"stablehlo.{name}", kind, (z,)) for name in ("real", "imag") for z in (x, y))
+        b.op1(f"stablehlo.{name}", kind, (z,))
+        for name in ("real", "imag") for z in (x, y))
     flag = b.tensor_of(out.shape, np.dtype(bool))
     by_real = b.compare(direction, rx, ry, part)
     by_imag = b.compare(direction, ix, iy, part)
@@ -353,7 +363,8 @@ def _emit_clamp(ctx: Any, low: Any, x: Any, high: Any) -> Any:
 
 def _where(keep: Any, t: Any, ans: Any) -> Any:
   out = typeof(ans)
-  return mul(t, select_n(keep, full(out.shape, 0, out.dtype), full(out.shape, 1, out.dtype)))
+  none, all_ = (full(out.shape, v, out.dtype) for v in (0, 1))
+  return mul(t, select_n(keep, none, all_))
 
 
 clamp_p = nary(

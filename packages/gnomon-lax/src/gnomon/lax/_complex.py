@@ -17,7 +17,15 @@ from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import div, mul, neg
 from gnomon.lax._comparison import eq, ge
 from gnomon.lax._families import (
-    COMPLEX, NUMBER, SIGNED, as_real, binary, check_dtype, operands, unary)
+  COMPLEX,
+  NUMBER,
+  SIGNED,
+  as_real,
+  binary,
+  check_dtype,
+  operands,
+  unary,
+)
 
 Values = Sequence[Any]
 
@@ -229,7 +237,7 @@ def _emit_sign(ctx: Any, x: Any) -> Any:
 
 
 def _sign_derivative(t: Any, ans: Any, x: Any) -> Any:
-  """Zero, but of a complex number it turns: by the part of t across x, over the modulus."""
+  """Zero; but that of a complex number turns, by the part of t that is across x."""
   out = typeof(ans)
   if out.dtype.kind != "c":
     return Zero(out)

@@ -40,8 +40,9 @@ def check_dtype(name: str, aval: ShapedArray, kinds: Kinds, position: int = 0) -
         f"{accepted}")
 
 
-def nary_type(name: str, kinds: Sequence[Kinds], avals: Sequence[ShapedArray]) -> ShapedArray:
-  """The type of an elementwise result: equal dtypes; equal shapes, or scalars among them."""
+def nary_type(
+    name: str, kinds: Sequence[Kinds], avals: Sequence[ShapedArray]) -> ShapedArray:
+  """The type of an elementwise result, for equal dtypes, and equal shapes or scalars."""
   first = avals[0]
   shape, weak = first.shape, first.weak_type
   for i, (a, k) in enumerate(zip(avals, kinds)):
@@ -56,8 +57,8 @@ def nary_type(name: str, kinds: Sequence[Kinds], avals: Sequence[ShapedArray]) -
     elif a.shape and a.shape != shape:
       listed = ", ".join(str(x.shape) for x in avals)
       raise TypeError(
-          f"{name} got incompatible shapes for broadcasting: {listed}. lax operations need "
-          "equal shapes (or scalars); gnomon.numpy broadcasts")
+          f"{name} got incompatible shapes for broadcasting: {listed}. lax operations "
+          "need equal shapes (or scalars); gnomon.numpy broadcasts")
     weak = weak and a.weak_type
   if shape == first.shape and weak is first.weak_type:
     return first
@@ -110,7 +111,8 @@ def _stretch(xs: Sequence[Any]) -> Sequence[Any]:
   shape = tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*arrays))
   if any(n not in (1, m) for s in arrays for n, m in zip(s, shape)):
     return xs
-  return [broadcast_in_dim(x, shape, range(len(s))) if s else x for x, s in zip(xs, shapes)]
+  return [
+      broadcast_in_dim(x, shape, range(len(s))) if s else x for x, s in zip(xs, shapes)]
 
 
 def like(aval: ShapedArray, x: Any) -> Any:
@@ -184,7 +186,7 @@ def nary(
 def unary(
     name: str, kinds: Kinds, lowering: Lowering, derivative: Derivative | None = None, *,
     result: Callable[..., ShapedArray] | None = None) -> Primitive:
-  """An elementwise primitive of one operand; `derivative(t, ans, x)` may use the result."""
+  """An elementwise primitive of one operand, with `derivative(t, ans, x, **params)`."""
   return nary(
       name, [kinds], lowering, result=result,
       derivatives=None if derivative is None else [derivative])
@@ -210,7 +212,8 @@ def as_real(out: ShapedArray, **_: Any) -> ShapedArray:
   return ShapedArray(out.shape, np.finfo(out.dtype).dtype, out.weak_type)
 
 
-def comparison(name: str, kinds: Kinds, direction: str, *, total_order: bool = False) -> Primitive:
+def comparison(
+    name: str, kinds: Kinds, direction: str, *, total_order: bool = False) -> Primitive:
   """An elementwise comparison."""
   def emit(ctx: Any, x: Any, y: Any) -> Any:
     aval = ShapedArray(ctx.avals_out[0].shape, ctx.avals_in[0].dtype)

@@ -11,14 +11,21 @@ from gnomon.core import dtypes
 from gnomon.core.derive import elementwise_batch
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.structural import (
-    add_tangents, broadcast_in_dim, convert, full, select_n)
+from gnomon.core.structural import add_tangents, broadcast_in_dim, convert, full, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import div, integer_pow, mul, sub
 from gnomon.lax._comparison import eq
 from gnomon.lax._exponential import log
-from gnomon.lax._families import FLOAT, INEXACT, INT, check_dtype, nary_type, operands, unary
+from gnomon.lax._families import (
+  FLOAT,
+  INEXACT,
+  INT,
+  check_dtype,
+  nary_type,
+  operands,
+  unary,
+)
 
 
 def pow(x: Any, y: Any) -> Any:
@@ -77,6 +84,9 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
   if type(ty) is not Zero and dtypes.issubdtype(typeof(y).dtype, np.inexact):
     total = add_tangents(total, mul(ty, _pow_by_exponent(out, outs[0], x)))
   return outs, (total,)
+
+
+elementwise_batch(pow_p)
 
 
 def _grow(x: Any, out: ShapedArray) -> Any:

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-
 from gnomon.core.derive import elementwise_batch, linear
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import lower, typing_rule
@@ -169,8 +168,8 @@ def _(x: ShapedArray, *, exponent_bits: int, mantissa_bits: int) -> tuple[Shaped
   check_dtype("reduce_precision", x, FLOAT)
   if exponent_bits < 1 or mantissa_bits < 0:
     raise ValueError(
-        "reduce_precision needs exponent_bits of at least 1 and mantissa_bits of at least "
-        f"0, got {exponent_bits} and {mantissa_bits}")
+        "reduce_precision needs exponent_bits of at least 1 and mantissa_bits of at "
+        f"least 0, got {exponent_bits} and {mantissa_bits}")
   return (x,)
 
 
@@ -182,5 +181,6 @@ def _(ctx: Any, x: Any, *, exponent_bits: int, mantissa_bits: int) -> Sequence[A
       {"exponent_bits": b.i32(exponent_bits), "mantissa_bits": b.i32(mantissa_bits)})]
 
 
-linear(reduce_precision_p, lambda cts, args, **bits: reduce_precision_p.bind(*cts, **bits))
+linear(
+    reduce_precision_p, lambda cts, args, **bits: reduce_precision_p.bind(*cts, **bits))
 elementwise_batch(reduce_precision_p)

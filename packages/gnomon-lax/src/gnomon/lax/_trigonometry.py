@@ -150,7 +150,7 @@ def atan2(x: Any, y: Any) -> Any:
   0.0
 
   Raises:
-    TypeError: an operand is neither floating-point nor complex, or dtypes or shapes differ.
+    TypeError: dtypes are neither floating-point nor complex, or they or shapes differ.
   """
   return atan2_p.bind(*operands(x, y))[0]
 
