@@ -17,10 +17,9 @@ from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import add
 from gnomon.lax._comparison import lt
-from gnomon.lax._families import operands
 from gnomon.lax._indexing import (
-    GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, gather_p,
-    scatter_overwrite, signed_indices)
+    GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, as_elements,
+    gather_p, scatter_overwrite, signed_indices)
 from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import axis_within, index_in_dim
 
@@ -80,11 +79,11 @@ def _start(op: str, i: Any, size: int, negative: bool, dtype: Any) -> Any:
   """A start index that does not count from the end."""
   info = dtypes.iinfo(dtype)
   if _is_static(i):
-    i = int(i)
-    if i < 0 and not negative:
+    if isinstance(i, int) and i < 0 and not negative:
       raise ValueError(
           f"{op}: the index {i} is negative, and allow_negative_indices is False")
-    i = i + size if i < 0 else i
+    i = int(i)
+    i = i + size if i < 0 and negative else i
     if i > info.max and info.bits < 32:
       dtype, info = np.dtype(np.int32), dtypes.iinfo(np.int32)
     return np.asarray(min(max(i, int(info.min)), int(info.max)), dtype)[()]
@@ -92,8 +91,8 @@ def _start(op: str, i: Any, size: int, negative: bool, dtype: Any) -> Any:
     return convert(i, dtype)
   if size > info.max:  # such as int8 indices into 300 elements
     return _start(op, convert(i, np.dtype(np.int32)), size, negative, np.dtype(np.int32))
-  x = convert(i, dtype)
-  return select_n(lt(i, _like(i, 0)), x, add(x, np.asarray(size, dtype)[()]))
+  behind, x = lt(i, _like(i, 0)), convert(i, dtype)
+  return select_n(behind, x, add(x, np.asarray(size, dtype)[()]))
 
 
 def _like(i: Any, value: int) -> Any:
@@ -237,7 +236,8 @@ def _(axis: Any, args: Values, dims: Values, *, slice_sizes: Dims) -> tuple[Valu
   out = gather_p.bind(
       move(x, xd, 0) if mapped else x,
       _stack(axis, [starts[d] for d in used], [ds[d] for d in used]),
-      dimension_numbers=numbers, slice_sizes=(1, *slice_sizes) if mapped else slice_sizes,
+      dimension_numbers=numbers,
+      slice_sizes=(min(1, axis.size), *slice_sizes) if mapped else slice_sizes,
       unique_indices=mapped, indices_are_sorted=mapped, mode=GatherScatterMode.CLIP,
       fill_value=None)
   return out, (0,)
@@ -273,7 +273,7 @@ def dynamic_update_slice(
   """
   starts = _starts(
       "dynamic_update_slice", typeof(operand), start_indices, allow_negative_indices)
-  _, update = operands(operand, update)
+  update = as_elements(update, operand)
   return dynamic_update_slice_p.bind(operand, update, *_one_dtype(starts))[0]
 
 
@@ -341,8 +341,9 @@ def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
   numbers = ScatterDimensionNumbers(
       tuple(range(1, len(sizes) + 1)), (), tuple([d + 1 for d in used]), (0,), (0,))
   indices = _stack(axis, [starts[d] for d in used], [ds[d] for d in used])
-  return scatter_overwrite(
-      x, indices, u, numbers, GatherScatterMode.CLIP, sorted_=True, unique=True), (0,)
+  out = scatter_overwrite(
+      x, indices, u, numbers, GatherScatterMode.CLIP, sorted_=True, unique=True)
+  return (out,), (0,)
 
 
 # ---- one dimension
@@ -417,6 +418,6 @@ def dynamic_update_index_in_dim(
       raise TypeError(
           f"dynamic_update_index_in_dim needs an update of the operand's rank, or of one "
           f"dimension less: got the operand {x} and the update {u}")
-    update = reshape(operands(operand, update)[1], (*u.shape[:axis], 1, *u.shape[axis:]))
+    update = reshape(as_elements(update, operand), (*u.shape[:axis], 1, *u.shape[axis:]))
   return dynamic_update_slice_in_dim(
       operand, update, index, axis, allow_negative_indices=allow_negative_indices)

@@ -15,6 +15,7 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.lax._arithmetic import add_p
+from gnomon.lax._families import like
 
 Dims = tuple[int, ...]
 
@@ -192,6 +193,13 @@ def check_indices(
     raise TypeError(
         f"{op}: {names[3]} and {names[4]} must have the same sizes, got {sizes} of the "
         f"operand {operand} and {others} of the indices {indices}")
+
+
+def as_elements(updates: Any, operand: Any) -> Any:
+  """Updates that are a Python number in the dtype of the operand; others as they are."""
+  if type(updates) in (bool, int, float, complex):
+    return like(typeof(operand), updates)
+  return updates
 
 
 @functools.cache

@@ -14,10 +14,9 @@ from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.structural import full
 from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.lax._arithmetic import add_p, max_p, min_p, mul_p, sub_p
-from gnomon.lax._families import operands
 from gnomon.lax._indexing import (
-    Dims, GatherScatterMode, ScatterDimensionNumbers, along_vectors, check_dims,
-    check_indices, combiner, inserted, scatter_add_p, scatter_overwrite, scatter_p,
+    Dims, GatherScatterMode, ScatterDimensionNumbers, along_vectors, as_elements,
+    check_dims, check_indices, combiner, inserted, scatter_add_p, scatter_overwrite, scatter_p,
     signed_indices, usable_mode)
 
 Values = Sequence[Any]
@@ -73,7 +72,7 @@ def scatter(
   Array([0., 5., 0., 7.], dtype=float32)
   """
   mode = usable_mode("scatter", mode, GatherScatterMode.FILL_OR_DROP)
-  operand, updates = operands(operand, updates)
+  updates = as_elements(updates, operand)
   return scatter_overwrite(
       operand, scatter_indices, updates,
       ScatterDimensionNumbers(*dimension_numbers).of_ints(), mode,
@@ -84,7 +83,7 @@ def _combine(
     p: Primitive, operand: Any, indices: Any, updates: Any, numbers: ScatterDimensionNumbers,
     sorted_: bool, unique: bool, mode: Mode) -> Any:
   mode = usable_mode(p.name, mode, GatherScatterMode.FILL_OR_DROP)
-  operand, updates = operands(operand, updates)
+  updates = as_elements(updates, operand)
   return p.bind(
       operand, indices, updates, update_jaxpr=combiner(COMBINERS[p], typeof(operand).dtype),
       update_consts=(), dimension_numbers=ScatterDimensionNumbers(*numbers).of_ints(),
