@@ -129,6 +129,14 @@ def promote_args_inexact(name: str, *args: Any) -> list[Any]:
   return promote_shapes(name, *promote_dtypes_inexact(*args))
 
 
+def promote_args_numeric(name: str, *args: Any) -> list[Any]:
+  """Like `promote_args`, booleans to integers."""
+  args = tuple(promote_args(name, *args))
+  if typeof(args[0]).dtype != bool:
+    return list(args)
+  return [as_type(x, np.dtype(np.int32), False) for x in args]
+
+
 def canonical_axis(axis: int, ndim: int, name: str) -> int:
   """An axis counted from the front.
 

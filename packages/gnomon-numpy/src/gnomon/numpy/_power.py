@@ -1,0 +1,156 @@
+"""Elementwise functions of NumPy: powers and roots."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from gnomon import lax
+from gnomon.core import dtypes
+from gnomon.core.structural import select_n
+from gnomon.core.types import typeof
+from gnomon.numpy._arithmetic import is_kind, same_shape
+from gnomon.numpy._compiled import compiled
+from gnomon.numpy._promotion import (
+    as_type, check_arraylike, promote_args, promote_args_inexact, promote_args_numeric)
+
+
+def power(x1: Any, x2: Any, /) -> Any:
+  """`x1` to the power `x2`, elementwise. `**` on arrays.
+
+  An exponent that is a Python or NumPy integer is part of the program: the power is then
+  computed by multiplication, and its derivatives are exact everywhere.
+
+  Args:
+    x1, x2: arrays or numbers; shapes are broadcast, dtypes promoted. Integers wrap around;
+      an array of negative integer exponents gives the true value rounded toward zero.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.power(3, 4).item()
+  81
+
+  Raises:
+    TypeError: an argument is no array and no number; or integers are raised to a negative
+      power that is a constant.
+    ValueError: the shapes cannot be broadcast.
+  """
+  if type(x2) is int or isinstance(x2, (np.integer, bool)):
+    return _constant_power(x1, operator.index(x2), _dtype_of_constant(x2))
+  return _power(x1, x2)
+
+
+pow = power
+
+
+def _dtype_of_constant(x: Any) -> Any:
+  return type(x) if type(x) in (int, bool) else x.dtype
+
+
+@compiled(static=("n", "dtype"))
+def _constant_power(x: Any, n: int, dtype: Any) -> Any:
+  check_arraylike("power", x)
+  if isinstance(typeof(x).dtype, dtypes.ExtendedDType):
+    raise TypeError(f"power does not accept dtype {typeof(x).dtype}: expected numbers")
+  out, weak = dtypes.lattice_result_type(x, dtype)
+  out = dtypes.to_numeric_dtype(dtypes.canonicalize_dtype(out))
+  return lax.integer_pow(as_type(x, out, weak), n)
+
+
+@compiled()
+def _power(x1: Any, x2: Any) -> Any:
+  check_arraylike("power", x1, x2)
+  if is_kind(x2, np.integer) and is_kind(x1, np.inexact):
+    # A power of integers is exact, and has derivatives at a zero base.
+    base, exponent = promote_args("power", x1, x2)
+    return lax.pow(base, lax.convert_element_type(exponent, typeof(x2).dtype))
+  x1, x2 = promote_args_numeric("power", x1, x2)
+  if is_kind(x1, np.integer):
+    return _integer_power(*same_shape(x1, x2))
+  return lax.pow(x1, x2)
+
+
+def _integer_power(x: Any, y: Any) -> Any:
+  """Powers by repeated squaring, modulo the size of the dtype."""
+  signed = not is_kind(y, np.unsignedinteger)
+  base, exponent, ans = x, y, lax.full_like(x, 1)
+  for _ in range(6):
+    odd = lax.ne(lax.bitwise_and(exponent, 1), 0)
+    ans = select_n(odd, ans, lax.mul(ans, base))
+    base, exponent = lax.mul(base, base), lax.shift_right_logical(exponent, 1)
+  return ans if not signed else _with_negative_exponents(ans, x, y)
+
+
+def _with_negative_exponents(ans: Any, x: Any, y: Any) -> Any:
+  return ans
+
+
+@compiled()
+def float_power(x1: Any, x2: Any, /) -> Any:
+  """`x1` to the power `x2`, elementwise, in floating point.
+
+  Args:
+    x1, x2: arrays or numbers; integers and booleans are converted to floats.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.float_power(2, -1).item()
+  0.5
+
+  Raises:
+    TypeError: an argument is no array and no number.
+    ValueError: the shapes cannot be broadcast.
+  """
+  return lax.pow(*promote_args_inexact("float_power", x1, x2))
+
+
+@compiled()
+def square(x: Any, /) -> Any:
+  """The square, elementwise.
+
+  Args:
+    x: array or number.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.square(-3).item()
+  9
+
+  Raises:
+    TypeError: `x` is no array and no number.
+  """
+  (x,) = promote_args_numeric("square", x)
+  return lax.square(x)
+
+
+@compiled()
+def sqrt(x: Any, /) -> Any:
+  """Square root, elementwise, in floating point; nan below zero.
+
+  Args:
+    x: array or number.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.sqrt(9).item()
+  3.0
+
+  Raises:
+    TypeError: `x` is no array and no number.
+  """
+  return lax.sqrt(*promote_args_inexact("sqrt", x))
+
+
+@compiled()
+def cbrt(x: Any, /) -> Any:
+  """Cube root of real numbers, elementwise, in floating point.
+
+  Args:
+    x: array or number.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.cbrt(-27).item()
+  -3.0
+
+  Raises:
+    TypeError: `x` is complex, or no array and no number.
+  """
+  return lax.cbrt(*promote_args_inexact("cbrt", x))
