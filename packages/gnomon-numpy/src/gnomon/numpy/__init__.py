@@ -56,6 +56,22 @@ from gnomon.numpy._rounding import rint as rint
 from gnomon.numpy._rounding import round as round
 from gnomon.numpy._rounding import trunc as trunc
 
+# creation, conversion
+from gnomon.numpy._conversion import array as array
+from gnomon.numpy._conversion import asarray as asarray
+from gnomon.numpy._creation import arange as arange
+from gnomon.numpy._creation import empty as empty
+from gnomon.numpy._creation import empty_like as empty_like
+from gnomon.numpy._creation import eye as eye
+from gnomon.numpy._creation import full as full
+from gnomon.numpy._creation import full_like as full_like
+from gnomon.numpy._creation import identity as identity
+from gnomon.numpy._creation import linspace as linspace
+from gnomon.numpy._creation import ones as ones
+from gnomon.numpy._creation import ones_like as ones_like
+from gnomon.numpy._creation import zeros as zeros
+from gnomon.numpy._creation import zeros_like as zeros_like
+
 # the operators and methods of arrays
 from gnomon.core.array_hook import provide as _provide
 from gnomon.numpy._methods import OPERATORS as _OPERATORS
