@@ -166,16 +166,3 @@ def test_two_axes_of_vmap(ops: Any) -> None:
       in_axes=(1, None))(x, y)
   np.testing.assert_allclose(np.asarray(got), want)
   np.testing.assert_allclose(np.asarray(f(x, np.float64(2.0))), 2 * x)
-
-
-def test_jacobians_of_pytrees(ops: Any) -> None:
-  def f(p: Any) -> Any:
-    return {"u": ops.mul(p["a"], p["b"]), "v": ops.sum(ops.sin(p["a"]))}
-
-  p = {"a": np.array([0.3, 0.4]), "b": np.float64(2.0)}
-  for jacobian in (gnomon.jacfwd, gnomon.jacrev):
-    j = jacobian(f)(p)
-    np.testing.assert_allclose(np.asarray(j["u"]["a"]), 2 * np.eye(2))
-    np.testing.assert_allclose(np.asarray(j["u"]["b"]), p["a"])
-    np.testing.assert_allclose(np.asarray(j["v"]["a"]), np.cos(p["a"]))
-    assert float(j["v"]["b"]) == 0.0

@@ -12,21 +12,35 @@ from gnomon import errors as errors
 from gnomon import tree as tree
 from gnomon import tree_util as tree_util
 from gnomon import typing as typing
+from gnomon._config import allow_f16_reductions as allow_f16_reductions
+from gnomon._config import array_garbage_collection_guard as array_garbage_collection_guard
+from gnomon._config import auto_pcast as auto_pcast
 from gnomon._config import check_tracer_leaks as check_tracer_leaks
 from gnomon._config import checking_leaks as checking_leaks
 from gnomon._config import config as config
 from gnomon._config import debug_infs as debug_infs
+from gnomon._config import debug_key_reuse as debug_key_reuse
 from gnomon._config import debug_nans as debug_nans
 from gnomon._config import default_device as default_device
 from gnomon._config import default_matmul_precision as default_matmul_precision
 from gnomon._config import default_prng_impl as default_prng_impl
 from gnomon._config import disable_jit as disable_jit
+from gnomon._config import enable_checks as enable_checks
+from gnomon._config import enable_custom_prng as enable_custom_prng
 from gnomon._config import enable_x64 as enable_x64
+from gnomon._config import explain_cache_misses as explain_cache_misses
+from gnomon._config import jax2tf_associative_scan_reductions as jax2tf_associative_scan_reductions
+from gnomon._config import legacy_prng_key as legacy_prng_key
 from gnomon._config import log_compiles as log_compiles
+from gnomon._config import no_execution as no_execution
 from gnomon._config import no_tracing as no_tracing
 from gnomon._config import numpy_dtype_promotion as numpy_dtype_promotion
 from gnomon._config import numpy_rank_promotion as numpy_rank_promotion
+from gnomon._config import remove_size_one_mesh_axis_from_type as remove_size_one_mesh_axis_from_type
+from gnomon._config import softmax_custom_jvp as softmax_custom_jvp
+from gnomon._config import thread_guard as thread_guard
 from gnomon._config import threefry_partitionable as threefry_partitionable
+from gnomon._config import transfer_guard as transfer_guard
 from gnomon._config import transfer_guard_device_to_device as transfer_guard_device_to_device
 from gnomon._config import transfer_guard_device_to_host as transfer_guard_device_to_host
 from gnomon._config import transfer_guard_host_to_device as transfer_guard_host_to_device
@@ -74,15 +88,20 @@ if TYPE_CHECKING:
   from gnomon import testing as testing
 
 __all__ = [
-    "Array", "Device", "ShapeDtypeStruct", "block_until_ready", "check_tracer_leaks",
-    "checking_leaks", "checkpoint", "config", "custom_jvp", "custom_vjp", "debug_infs",
-    "debug_nans", "default_backend", "default_device", "default_matmul_precision",
-    "default_prng_impl", "device_count", "device_get", "device_put", "devices",
-    "disable_jit", "dtypes", "enable_x64", "ensure_compile_time_eval", "errors",
-    "eval_shape", "grad", "hessian", "jacfwd", "jacrev", "jit", "jvp", "linearize",
-    "local_device_count", "local_devices", "log_compiles", "make_jaxpr", "named_call",
-    "named_scope", "no_tracing", "numpy_dtype_promotion", "numpy_rank_promotion",
-    "process_count", "process_index", "process_indices", "remat", "threefry_partitionable",
+    "Array", "Device", "ShapeDtypeStruct", "allow_f16_reductions",
+    "array_garbage_collection_guard", "auto_pcast", "block_until_ready",
+    "check_tracer_leaks", "checking_leaks", "checkpoint", "config", "custom_jvp",
+    "custom_vjp", "debug_infs", "debug_key_reuse", "debug_nans", "default_backend",
+    "default_device", "default_matmul_precision", "default_prng_impl", "device_count",
+    "device_get", "device_put", "devices", "disable_jit", "dtypes", "enable_checks",
+    "enable_custom_prng", "enable_x64", "ensure_compile_time_eval", "errors",
+    "eval_shape", "explain_cache_misses", "grad", "hessian", "jacfwd", "jacrev",
+    "jax2tf_associative_scan_reductions", "jit", "jvp", "legacy_prng_key",
+    "linearize", "local_device_count", "local_devices", "log_compiles", "make_jaxpr",
+    "named_call", "named_scope", "no_execution", "no_tracing",
+    "numpy_dtype_promotion", "numpy_rank_promotion", "process_count", "process_index",
+    "process_indices", "remat", "remove_size_one_mesh_axis_from_type",
+    "softmax_custom_jvp", "thread_guard", "threefry_partitionable", "transfer_guard",
     "transfer_guard_device_to_device", "transfer_guard_device_to_host",
     "transfer_guard_host_to_device", "tree", "tree_util", "typeof", "typing",
     "value_and_grad", "vjp", "vmap"]

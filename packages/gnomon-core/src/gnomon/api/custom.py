@@ -66,11 +66,11 @@ def _positional(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tupl
           f"can tell: pass its arguments by position, not {', '.join(kwargs)}")
     return args
   bound = sig.bind(*args, **kwargs)
-  bound.apply_defaults()
   if bound.kwargs:
     raise TypeError(
         f"{tools.function_name(fun)} has a custom derivative: its keyword-only arguments "
         f"({', '.join(bound.kwargs)}) cannot be passed on to the rule by position")
+  bound.apply_defaults()  # also of keyword-only arguments, which the rule is not given
   return bound.args
 
 

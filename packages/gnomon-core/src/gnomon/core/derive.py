@@ -60,9 +60,9 @@ def defjvp(p: Primitive, *rules: Derivative | None) -> None:
   def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     outs = p.bind(*primals, **params)
     ans = outs[0]
-    out: ShapedArray = typeof(ans)
+    out: ShapedArray = ans.aval  # what `bind` gives is an array or a tracer
     total: Any = None
-    if dtypes.issubdtype(out.dtype, np.inexact):
+    if out.to_tangent_aval() is out:
       for rule, t in zip(rules, tangents):
         if rule is not None and type(t) is not Zero:
           part = rule(t, ans, *primals, **params)

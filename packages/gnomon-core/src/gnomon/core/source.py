@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any
 
 from gnomon.runtime.jaxlib import mlir
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_excluded: list[str] = [_PACKAGE]
+_excluded: list[str] = []
 
 name_stack: ContextVar[tuple[str, ...]] = ContextVar("gnomon.names", default=())
 
@@ -28,12 +28,16 @@ class Source:
 
 def register_exclusion(path: str) -> None:
   """Counts the file or folder `path` as the library's own: its frames are not shown."""
+  is_user_file(path)  # the library's own folders come first
   _excluded.append(path)
 
 
 def is_user_file(filename: str) -> bool:
   """Whether a file holds code of the user, not of this library."""
-  return not any(filename.startswith(p) for p in _excluded) and not filename.startswith("<frozen")
+  if not _excluded:  # the folders of all slices, wherever they are installed
+    _excluded.extend(p + os.sep for p in sys.modules["gnomon"].__path__)
+    _excluded.append("<frozen")
+  return not filename.startswith(tuple(_excluded))
 
 
 def user_frames(traceback: Any) -> list[Any]:

@@ -100,23 +100,31 @@ class StageTrace(Trace):
 
   def process(
       self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
-    atom = self.atom
-    invars = [
-        x.var if type(x) is StageTracer and x.trace is self else atom(x) for x in args]
-    key = (primitive, *[v.aval for v in invars], *params.items())
-    found = _typed.get(key)
+    invars: list[Any] = []
+    key: list[Any] = [primitive]
+    for x in args:
+      v = x.var if type(x) is StageTracer and x.trace is self else self.atom(x)
+      invars.append(v)
+      key.append(v.aval)
+    if params:
+      key.extend(params.items())
+    found = _typed.get(tuple(key))
     if found is None:
       found = infer(primitive, [v.aval for v in invars], params)
     avals, effects = found
     if effects:
       self.effects |= effects
-    outs = [Var(a) for a in avals]
     names = _names()
     tb = _traceback()
-    self.eqns.append(Eqn(
-        primitive, invars, outs, params, effects, source.Source(tb, names) if names else tb))
-    if len(outs) == 1:
-      return (StageTracer(self, avals[0], outs[0]),)
+    if names:
+      tb = source.Source(tb, names)
+    if len(avals) == 1:
+      aval = avals[0]
+      out = Var(aval)
+      self.eqns.append(Eqn(primitive, invars, [out], params, effects, tb))
+      return (StageTracer(self, aval, out),)
+    outs = [Var(a) for a in avals]
+    self.eqns.append(Eqn(primitive, invars, outs, params, effects, tb))
     return tuple([StageTracer(self, v.aval, v) for v in outs])
 
   def append(self, primitive: Primitive, args: Any, avals: Sequence[Any],

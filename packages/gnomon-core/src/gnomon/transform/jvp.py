@@ -24,7 +24,7 @@ class JVPTracer(Tracer):
 
   def __init__(self, trace: JVPTrace, primal: Any, tangent: Any) -> None:
     self.trace, self.primal, self.tangent = trace, primal, tangent
-    self.aval = typeof(primal)
+    self.aval = primal.aval if hasattr(primal, "aval") else typeof(primal)
 
   def concrete(self) -> Any:
     x = self.primal

@@ -16,12 +16,15 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, linearize_rule
 from gnomon.core.stage import StageTrace, StageTracer, calm_collector
 from gnomon.core.structural import instantiate
-from gnomon.core.trace import Trace, get_current, tracing
+from gnomon.core.trace import Trace, get_current, reset_current, set_current, tracing
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.jvp import JVPTrace, JVPTracer, Moves, finish, moves_of, place
 
 __all__ = ["LinearizeTrace", "linearize_flat", "linearize_jaxpr", "linearize_rule"]
+
+
+find_linearize = linearize_rule.get
 
 
 class SplitTrace(Trace):
@@ -66,13 +69,23 @@ class LinearizeTrace(JVPTrace):
 
   __slots__ = ()
 
-  def differentiate(
-      self, primitive: Primitive, primals: list[Any], tangents: list[Any],
-      params: dict[str, Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    rule = linearize_rule.get(primitive)
+  def process(
+      self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    primals, tangents, moves = self.split(args)
+    if not moves:
+      return self.parent.process(primitive, primals, params)  # type: ignore[no-any-return]
+    rule = find_linearize(primitive)
     if rule is None:
       rule = jvp_rule[primitive]
-    return rule(primals, tangents, **params)  # type: ignore[no-any-return]
+    # Neither this trace nor that of the rules evaluates: C++ need not hear of the change.
+    token = set_current(self.rules)
+    try:
+      outs, touts = rule(primals, tangents, **params)
+    finally:
+      reset_current(token)
+    if len(outs) == 1:
+      return (JVPTracer(self, outs[0], touts[0]),)
+    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
 
 
 class Linearized:

@@ -38,6 +38,7 @@ def backward(
 
   for v, ct in zip(jaxpr.outvars, cotangents):
     add(v, ct)
+  rules = transpose_rule
   for e in reversed(linear):
     out, some = [], False
     for v in e.outvars:
@@ -49,11 +50,17 @@ def backward(
       out.append(ct)
     if not some:
       continue
-    operands = [
-        v.val if type(v) is Literal else known[v] if v in known else UndefinedPrimal(v.aval)
-        for v in e.invars]
-    for v, ct in zip(e.invars, transpose_rule[e.primitive](out, operands, **e.params)):
-      add(v, ct)
+    operands: list[Any] = []
+    for v in e.invars:
+      if type(v) is Literal:
+        operands.append(v.val)
+      elif v in known:
+        operands.append(known[v])
+      else:
+        operands.append(UndefinedPrimal(v.aval))
+    for v, ct in zip(e.invars, rules[e.primitive](out, operands, **e.params)):
+      if ct is not None:
+        add(v, ct)
   return [
       cts.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None
       for v, x in zip(jaxpr.invars, args)]

@@ -84,6 +84,19 @@ def operands(*xs: Any) -> Sequence[Any]:
 
   Arrays of one rank are broadcast along dimensions of size 1.
   """
+  shape: Any = ()
+  for x in xs:
+    aval = getattr(x, "aval", None)
+    if aval is None:
+      return _mixed(xs)
+    if aval.shape != shape and aval.shape:
+      if shape:
+        return _mixed(xs)
+      shape = aval.shape
+  return xs  # arrays and tracers of one shape, scalars among them: the usual case
+
+
+def _mixed(xs: Sequence[Any]) -> Sequence[Any]:
   target = None
   shape: Any = ()
   uneven = False
