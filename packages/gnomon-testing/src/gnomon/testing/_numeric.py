@@ -43,14 +43,21 @@ def like(x: Any, value: np.ndarray[Any, Any]) -> Any:
 
 
 def random_like(rng: np.random.Generator, x: Any) -> Any:
-  """A random tangent (or cotangent) of an array; `float0` zeros where there is none."""
+  """A random tangent (or cotangent) of an array; `float0` zeros where there is none.
+
+  No element is near zero, where it would hide an error below the tolerance.
+  """
   shape = np.shape(x)
   if not is_float(x):
     return np.zeros(shape, dtypes.float0)
-  value = rng.normal(size=shape)
+  value = _random_real(rng, shape)
   if is_complex(x):
-    value = value + 1j * rng.normal(size=shape)
+    value = value + 1j * _random_real(rng, shape)
   return like(x, np.asarray(value))
+
+
+def _random_real(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+  return rng.choice([-1.0, 1.0], shape) * rng.uniform(0.5, 1.5, shape)
 
 
 def random_tangents(rng: np.random.Generator, tree: Any) -> Any:

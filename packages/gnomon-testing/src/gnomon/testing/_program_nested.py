@@ -194,7 +194,17 @@ def _grad(inner: Inner) -> Rule:
         return _spread(body(flag, x)[0], ())
       return gnomon.grad(mean)(x)
 
-    # No NumPy for this one. Its own derivative is of the order of the slope squared.
-    return Step("grad", run, None, (i,), Value(v.shape, slope, slope**2 * v.slope),
-                parts=(body,))
+    def reference(flag: int, x: Any) -> Any:
+      def along(k: int, step: float) -> Any:
+        moved = np.array(x, np.float64)
+        moved.flat[k] += step
+        return body.reference(flag, moved)[0].mean()
+
+      slopes = [(along(k, 1e-5) - along(k, -1e-5)) / 2e-5 for k in range(np.size(x))]
+      return np.reshape(slopes, np.shape(x))
+
+    # The gradient's own derivative is of the order of the slope squared.
+    return Step("grad", run, reference, (i,),
+                Value(v.shape, max(slope, 1.0), max(slope, 1.0)**2 * v.slope),
+                accuracy=1e-6, parts=(body,))
   return rule

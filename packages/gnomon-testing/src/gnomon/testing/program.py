@@ -36,19 +36,21 @@ class Step:
   Attributes:
     name: how it is printed.
     run: what it does: takes the flag of the program, and the operands.
-    reference: the same in NumPy; None if there is none.
+    reference: the same in NumPy.
     operands: the places of the operands among the values of the program.
     result: what is known of the result.
     margin: how far operands (in NumPy) are from a place without derivative.
+    accuracy: the error of the reference.
     parts: programs inside, printed below the step.
   """
 
   name: str
   run: Callable[..., Any]
-  reference: Callable[..., Any] | None
+  reference: Callable[..., Any]
   operands: tuple[int, ...]
   result: Value
   margin: Callable[..., float] | None = None
+  accuracy: float = 1e-9
   parts: tuple[Program, ...] = ()
 
 
@@ -70,18 +72,16 @@ class Program:
     return [values[i] for i in self.outputs]
 
   @property
-  def has_reference(self) -> bool:
-    """Whether all of it can be run in NumPy."""
-    return all(step.reference is not None for step in self.steps) and all(
-        part.has_reference for step in self.steps for part in step.parts)
+  def accuracy(self) -> float:
+    """The error of the reference."""
+    return max(step.accuracy for step in self.steps)
 
   def reference(self, flag: int, *inputs: Array) -> list[Array]:
     """The outputs, by NumPy."""
     values = list(inputs)
     for step in self.steps:
-      assert step.reference is not None, step.name
-      values.append(np.asarray(
-          step.reference(flag, *[values[i] for i in step.operands])))
+      operands = [values[i] for i in step.operands]
+      values.append(np.asarray(step.reference(flag, *operands)))
     return [values[i] for i in self.outputs]
 
   def margin(self, flag: int, *inputs: Array) -> float:
@@ -91,7 +91,6 @@ class Program:
       operands = [values[i] for i in step.operands]
       if step.margin is not None:
         least = min(least, step.margin(*operands))
-      assert step.reference is not None, step.name
       values.append(np.asarray(step.reference(flag, *operands)))
     return float(least)
 
@@ -122,6 +121,6 @@ class Program:
       lines.append(f"{indent}  v{count + i} = {step.name}({operands})  "
                    f"# {step.result.shape}")
       for part in step.parts:
-        lines += part._lines(indent + "    ")  # noqa: SLF001
+        lines += part._lines(indent + "    ")
     results = ", ".join(f"v{i}" for i in self.outputs)
     return [*lines, f"{indent}  return {results}"]

@@ -119,11 +119,11 @@ op_table.add(OpRecord(
 
 # --- comparisons and bits ------------------------------------------------------------
 
-for name, op, reference in (
+for name, op, compare in (
     ("eq", lax.eq, np.equal), ("ne", lax.ne, np.not_equal), ("lt", lax.lt, np.less),
     ("le", lax.le, np.less_equal), ("gt", lax.gt, np.greater),
     ("ge", lax.ge, np.greater_equal)):
-  _add(name, 2, op, reference, dtypes=FLOATS + INTEGERS, result_dtype="bool", order=0)
+  _add(name, 2, op, compare, dtypes=FLOATS + INTEGERS, result_dtype="bool", order=0)
 
 _BITS = INTEGERS + BOOL
 _add("not", 1, lax.bitwise_not, np.invert, dtypes=_BITS, order=0)
@@ -138,11 +138,11 @@ _add("shift_right_logical", 2, lax.shift_right_logical, np.right_shift,
      domains=[(0, 60), (0, 3)], dtypes=INTEGERS, order=0)
 
 
-def _count_bits(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _count_bits(x: Any) -> Any:
   return np.bitwise_count(x.view(f"uint{8 * x.dtype.itemsize}")).astype(x.dtype)
 
 
-def _leading_zeros(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _leading_zeros(x: Any) -> Any:
   width = 8 * x.dtype.itemsize
   patterns = x.view(f"uint{width}")
   return np.vectorize(lambda v: width - int(v).bit_length(), otypes=[x.dtype])(patterns)
