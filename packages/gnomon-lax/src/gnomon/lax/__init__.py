@@ -144,7 +144,9 @@ from gnomon.lax._incomplete import igamma_p as igamma_p
 from gnomon.lax._incomplete import igammac as igammac
 from gnomon.lax._incomplete import igammac_p as igammac_p
 from gnomon.lax._incomplete import random_gamma_grad as random_gamma_grad
-from gnomon.lax._incomplete import regularized_incomplete_beta_p as regularized_incomplete_beta_p
+from gnomon.lax._incomplete import (
+    regularized_incomplete_beta_p as regularized_incomplete_beta_p,
+)
 from gnomon.lax._special import bessel_i0e as bessel_i0e
 from gnomon.lax._special import bessel_i0e_p as bessel_i0e_p
 from gnomon.lax._special import bessel_i1e as bessel_i1e
@@ -235,6 +237,7 @@ from gnomon.lax._scatter import scatter_mul as scatter_mul
 from gnomon.lax._scatter import scatter_mul_p as scatter_mul_p
 from gnomon.lax._scatter import scatter_sub as scatter_sub
 from gnomon.lax._scatter import scatter_sub_p as scatter_sub_p
+from gnomon.lax import _scatter_derivatives as _scatter_derivatives
 from gnomon.lax._slicing import index_in_dim as index_in_dim
 from gnomon.lax._slicing import slice as slice
 from gnomon.lax._slicing import slice_in_dim as slice_in_dim
@@ -261,3 +264,23 @@ from gnomon.lax._control.scan import scan_p as scan_p
 from gnomon.lax._control.while_ import fori_loop as fori_loop
 from gnomon.lax._control.while_ import while_loop as while_loop
 from gnomon.lax._control.while_ import while_p as while_p
+
+# reductions
+from gnomon.lax._reduce import reduce as reduce
+from gnomon.lax._reduce import reduce_p as reduce_p
+from gnomon.lax._reduction import argmax as argmax
+from gnomon.lax._reduction import argmax_p as argmax_p
+from gnomon.lax._reduction import argmin as argmin
+from gnomon.lax._reduction import argmin_p as argmin_p
+from gnomon.lax._reduction import reduce_and as reduce_and
+from gnomon.lax._reduction import reduce_and_p as reduce_and_p
+from gnomon.lax._reduction import reduce_max as reduce_max
+from gnomon.lax._reduction import reduce_max_p as reduce_max_p
+from gnomon.lax._reduction import reduce_min as reduce_min
+from gnomon.lax._reduction import reduce_min_p as reduce_min_p
+from gnomon.lax._reduction import reduce_or as reduce_or
+from gnomon.lax._reduction import reduce_or_p as reduce_or_p
+from gnomon.lax._reduction import reduce_prod as reduce_prod
+from gnomon.lax._reduction import reduce_prod_p as reduce_prod_p
+from gnomon.lax._reduction import reduce_xor as reduce_xor
+from gnomon.lax._reduction import reduce_xor_p as reduce_xor_p
