@@ -194,14 +194,14 @@ def _typeof_slow(x: Any) -> Any:
   if isinstance(from_aval, AbstractValue):
     typeof_handlers[type(x)] = _of_aval
     return from_aval
+  if isinstance(x, np.generic):  # numpy.float64 is a Python float too, but not weak
+    dtypes.check_valid_dtype(x.dtype)
+    typeof_handlers[type(x)] = _of_numpy
+    return _of_numpy(x)
   for base in type(x).__mro__[1:]:
     if base in typeof_handlers:
       typeof_handlers[type(x)] = typeof_handlers[base]
       return typeof_handlers[base](x)
-  if isinstance(x, np.generic):
-    dtypes.check_valid_dtype(x.dtype)
-    typeof_handlers[type(x)] = _of_numpy
-    return _of_numpy(x)
   if isinstance(x, AbstractValue):
     return x
   if hasattr(x, "__jax_array__"):
