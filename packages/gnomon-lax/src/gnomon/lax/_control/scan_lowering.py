@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.jaxpr import ClosedJaxpr, Literal
 from gnomon.core.rule import lower
 from gnomon.core.types import ShapedArray, physical_aval
+from gnomon.lax._control.common import depends
 from gnomon.lax._control.scan import scan_p
 
 Values = Sequence[Any]
@@ -131,6 +132,46 @@ class _Steps:
     return [*carry, *ys]
 
 
+# Where a step is a few operations on scalars, most of the time goes to the loop itself.
+# Eight of them a round take a third of the time; for larger steps there is little to win,
+# and XLA's fusions may compute shared values again and again.
+
+_MANY, _ROUND, _MOST = 512, 8, 6
+_CHEAP = frozenset({
+    "add", "sub", "mul", "neg", "max", "min", "and", "or", "xor", "not", "eq", "ne", "lt",
+    "le", "gt", "ge", "select_n", "add_any", "convert_element_type", "copy"})
+
+
+def _is_tiny(jaxpr: ClosedJaxpr, num_consts: int, num_carry: int) -> bool:
+  """Whether a body is so small that several steps a round pay, and give the same results.
+
+  XLA folds chains of operations with constants, such as `c * 0.5 * 0.5`, which rounds
+  differently; so what is made of a constant must meet something from outside the carry.
+  """
+  j = jaxpr.jaxpr
+  avals = [*jaxpr.in_avals, *jaxpr.out_avals, *(v.aval for e in j.eqns for v in e.outvars)]
+  if (len(j.eqns) > _MOST or j.effects
+      or any(e.primitive.name not in _CHEAP for e in j.eqns)
+      or any(a.shape or not isinstance(a.dtype, np.dtype) for a in avals)):
+    return False
+  n = num_consts + num_carry
+  from_xs, varying = depends(j, j.invars[n:]), depends(j, j.invars[num_consts:])
+  carried = set(j.outvars[:num_carry])
+
+  def fixed(v: Any) -> bool:
+    return type(v) is Literal or v not in varying
+
+  for e in j.eqns:
+    v = e.outvars[0]
+    if v.aval.dtype.kind in "biu" or not any(map(fixed, e.invars)) or fixed(v):
+      continue
+    if v in carried or not all(
+        any(o in from_xs for o in u.invars if o is not v and type(o) is not Literal)
+        for u in j.eqns if v in u.invars):
+      return False
+  return True
+
+
 @lower.define(scan_p)
 def _(ctx: Any, *values: Any, jaxpr: ClosedJaxpr, length: int, reverse: bool,
       num_consts: int, num_carry: int, unroll: int) -> Values:
@@ -140,6 +181,8 @@ def _(ctx: Any, *values: Any, jaxpr: ClosedJaxpr, length: int, reverse: bool,
   if length == 0:
     return [*carry, *steps.buffers()]
   unroll = unroll or length
+  if unroll == 1 and length >= _MANY and _is_tiny(jaxpr, num_consts, num_carry):
+    unroll = _ROUND
   if unroll >= length:
     return steps.straight(carry)
   return steps.looped(carry, unroll)
