@@ -70,7 +70,7 @@ def trace_function(
 ) -> Traced:
   """Traces a function once per signature and trace context."""
   found: Traced = _trace_cached(fun, who, in_tree, avals, static, None)
-  if found.outer and any(x.trace.done for x in found.outer if isinstance(x, Tracer)):
+  if found.outer and any(x._trace.done for x in found.outer if isinstance(x, Tracer)):
     return _trace(fun, who, in_tree, avals, static, None)  # closed over an earlier trace
   return found
 

@@ -44,10 +44,10 @@ class StageTracer(Tracer):
   __slots__ = ("var",)
 
   def __init__(self, trace: StageTrace, aval: Any, var: Var) -> None:
-    self.trace, self.aval, self.var = trace, aval, var
+    self._trace, self.aval, self.var = trace, aval, var
 
   def origin(self) -> str:
-    return self.trace.describe(self)  # type: ignore[no-any-return]
+    return self._trace.describe(self)  # type: ignore[no-any-return]
 
 
 _SCALARS = frozenset({bool, int, float, complex})
@@ -75,7 +75,7 @@ class StageTrace(Trace):
   def atom(self, x: Any) -> Any:
     """The variable or literal that stands for a value."""
     t = type(x)
-    if t is StageTracer and x.trace is self:
+    if t is StageTracer and x._trace is self:
       return x.var
     if t in _SCALARS:
       return Literal(x, typeof(x))
@@ -83,7 +83,7 @@ class StageTrace(Trace):
     if found is not None:
       return found[0]
     if isinstance(x, Tracer):
-      if x.trace.done:
+      if x._trace.done:
         raise leaked(x)
     elif isinstance(x, (np.generic, np.ndarray)):
       aval = typeof(x)
@@ -103,7 +103,7 @@ class StageTrace(Trace):
     invars: list[Any] = []
     key: list[Any] = [primitive]
     for x in args:
-      v = x.var if type(x) is StageTracer and x.trace is self else self.atom(x)
+      v = x.var if type(x) is StageTracer and x._trace is self else self.atom(x)
       invars.append(v)
       key.append(v.aval)
     if params:

@@ -84,10 +84,10 @@ class Tracer:
   Operators and methods come from the NumPy slice through `core.array_hook`.
   """
 
-  __slots__ = ("__weakref__", "aval", "trace")
+  __slots__ = ("__weakref__", "_trace", "aval")
 
   aval: Any
-  trace: Any
+  _trace: Any
 
   def _is_traced_array(self) -> bool:
     return True

@@ -57,7 +57,7 @@ def as_operand(x: Any) -> Any:
       found = _scalars[key] = to_device(x, backends.default_device())
     return found
   if isinstance(x, Tracer):
-    if x.trace.done:
+    if x._trace.done:
       raise leaked(x)
     value = x.concrete()
     if value is None:

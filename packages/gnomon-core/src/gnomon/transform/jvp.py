@@ -23,7 +23,7 @@ class JVPTracer(Tracer):
   __slots__ = ("primal", "tangent")
 
   def __init__(self, trace: JVPTrace, primal: Any, tangent: Any) -> None:
-    self.trace, self.primal, self.tangent = trace, primal, tangent
+    self._trace, self.primal, self.tangent = trace, primal, tangent
     self.aval = primal.aval if hasattr(primal, "aval") else typeof(primal)
 
   def concrete(self) -> Any:
@@ -48,14 +48,14 @@ class JVPTrace(Trace):
     """The primals and tangents of the operands, and whether a tangent is not zero."""
     primals, tangents, moves = [], [], False
     for x in args:
-      if isinstance(x, JVPTracer) and x.trace is self:
+      if isinstance(x, JVPTracer) and x._trace is self:
         primals.append(x.primal)
         t = x.tangent
         tangents.append(t)
         if type(t) is not Zero:
           moves = True
       else:
-        if isinstance(x, Tracer) and x.trace.done:
+        if isinstance(x, Tracer) and x._trace.done:
           raise leaked(x)
         primals.append(x)
         tangents.append(None)

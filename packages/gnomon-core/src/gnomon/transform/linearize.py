@@ -39,7 +39,7 @@ class SplitTrace(Trace):
   def touches(self, args: Any) -> bool:
     linear = self.linear
     for x in args:
-      if type(x) is StageTracer and x.trace is linear:
+      if type(x) is StageTracer and x._trace is linear:
         return True
     return False
 
@@ -47,7 +47,7 @@ class SplitTrace(Trace):
       self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
     linear = self.linear
     for x in args:
-      if type(x) is StageTracer and x.trace is linear:
+      if type(x) is StageTracer and x._trace is linear:
         return linear.process(primitive, args, params)
     return self.parent.process(primitive, args, params)  # type: ignore[no-any-return]
 

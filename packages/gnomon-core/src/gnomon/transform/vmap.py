@@ -44,7 +44,7 @@ class BatchTracer(Tracer):
 
   def __init__(self, trace: BatchTrace, value: Any, dim: int) -> None:
     t = typeof(value)
-    self.trace, self.value, self.dim = trace, value, dim
+    self._trace, self.value, self.dim = trace, value, dim
     self.aval = ShapedArray(t.shape[:dim] + t.shape[dim + 1:], t.dtype, t.weak_type)
 
   def origin(self) -> str:
@@ -66,12 +66,12 @@ class BatchTrace(Trace):
     """The values, their mapped dimensions (None: not mapped), and whether one is."""
     values, dims, mapped = [], [], False
     for x in args:
-      if isinstance(x, BatchTracer) and x.trace is self:
+      if isinstance(x, BatchTracer) and x._trace is self:
         values.append(x.value)
         dims.append(x.dim)
         mapped = True
       else:
-        if isinstance(x, Tracer) and x.trace.done:
+        if isinstance(x, Tracer) and x._trace.done:
           raise leaked(x)
         values.append(x)
         dims.append(None)
