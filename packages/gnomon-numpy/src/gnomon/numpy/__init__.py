@@ -74,6 +74,7 @@ from gnomon.numpy._creation import zeros_like as zeros_like
 
 # the operators and methods of arrays
 from gnomon.core.array_hook import provide as _provide
-from gnomon.numpy._methods import OPERATORS as _OPERATORS
+from gnomon.numpy._methods import ATTRIBUTES as _ATTRIBUTES
+from gnomon.numpy._operators import OPERATORS as _OPERATORS
 
-_provide(_OPERATORS)
+_provide({**_OPERATORS, **_ATTRIBUTES})

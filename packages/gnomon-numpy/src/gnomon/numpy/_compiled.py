@@ -43,6 +43,7 @@ def compiled(*, static: Sequence[str] = ()) -> Callable[[F], F]:
         return program(*frozen[0], **frozen[1])
       return fun(*args, **kwargs)
 
+    call.program = program  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
 
   return decorate

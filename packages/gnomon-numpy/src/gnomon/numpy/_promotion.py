@@ -15,6 +15,7 @@ from gnomon.core.types import typeof
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array
+_ARRAYS = (Array, Tracer)
 _SCALARS = (bool, int, float, complex)
 _PLAIN = (bool, int, float, complex, np.ndarray, np.generic)
 
@@ -54,11 +55,16 @@ def as_type(x: Any, dtype: Any, weak: bool) -> Any:
 
 
 def _scalar(x: Any, dtype: Any, weak: bool) -> Any:
-  aval = typeof(x)
-  if aval.dtype == dtype and weak:
-    return x
-  value = np.asarray(x).astype(dtype)[()]
-  return value if not weak else value.item() if typeof(value.item()).dtype == dtype else value
+  aval = typeof(x)  # refuses an int that is out of range
+  if weak:
+    if aval.dtype == dtype:
+      return x
+    value = np.asarray(x).astype(dtype)[()]
+    return value.item() if typeof(value.item()).dtype == dtype else value
+  try:
+    return dtype.type(x)
+  except OverflowError:  # a Python int in a narrow dtype wraps around
+    return np.asarray(x).astype(dtype)[()]
 
 
 def promote_shapes(name: str, *args: Any) -> list[Any]:
@@ -113,11 +119,52 @@ def _check_rank_promotion(name: str, shapes: Sequence[Any]) -> None:
 
 def promote_args(name: str, *args: Any) -> list[Any]:
   """Checks, promotes and broadcasts the operands of an elementwise function."""
+  if len(args) == 2:
+    pair = _promoted_pair(name, *args)
+    if pair is not None:
+      return pair
   check_arraylike(name, *args)
   args = tuple(x.__jax_array__() if hasattr(type(x), "__jax_array__") else x for x in args)
   if len(args) == 1:
     return promote_dtypes(*args)
   return promote_shapes(name, *promote_dtypes(*args))
+
+
+def _promoted_pair(name: str, x: Any, y: Any) -> list[Any] | None:
+  """What `promote_args` answers for two operands, where that is plain; otherwise None.
+
+  Tracing a program is mostly this: arrays of one dtype, or an array with a Python number
+  whose kind is not higher.
+  """
+  if isinstance(x, _ARRAYS):
+    a = x.aval
+    if isinstance(y, _ARRAYS):
+      b = y.aval
+      if a is b:
+        return [x, y]
+      if a.dtype is b.dtype and a.weak_type is b.weak_type:
+        return promote_shapes(name, x, y)
+    elif type(y) in _LOWER.get(a.dtype, ()):
+      return [x, _scalar(y, a.dtype, a.weak_type)]
+  elif isinstance(y, _ARRAYS) and type(x) in _LOWER.get(y.aval.dtype, ()):
+    return [_scalar(x, y.aval.dtype, y.aval.weak_type), y]
+  return None
+
+
+def _lower_scalars() -> dict[Any, tuple[type, ...]]:
+  kinds: dict[Any, tuple[type, ...]] = {}
+  for dtype in dtypes.supported_dtypes:
+    if dtypes.issubdtype(dtype, np.integer):
+      kinds[dtype] = (int,)
+    elif dtypes.issubdtype(dtype, np.floating):
+      kinds[dtype] = (int, float)
+    elif dtypes.issubdtype(dtype, np.complexfloating):
+      kinds[dtype] = (int, float, complex)
+  return kinds
+
+
+# The Python numbers that take an array's dtype, by that dtype.
+_LOWER = _lower_scalars()
 
 
 def promote_args_inexact(name: str, *args: Any) -> list[Any]:

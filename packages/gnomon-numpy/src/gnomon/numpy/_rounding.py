@@ -10,9 +10,9 @@ import numpy as np
 from gnomon import lax
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
-from gnomon.numpy._arithmetic import is_kind, refuse_complex
+from gnomon.numpy._arithmetic import floor_divide, is_kind
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._promotion import check_arraylike, promote_args, promote_args_inexact
+from gnomon.numpy._promotion import promote_args, promote_args_inexact
 
 _EVEN = lax.RoundingMethod.TO_NEAREST_EVEN
 
@@ -139,7 +139,24 @@ def _round_float(x: Any, decimals: int) -> Any:
 
 
 def _round_integer(x: Any, decimals: int) -> Any:
-  return x
+  """The nearest multiple of a power of ten; halves go to the even multiple."""
+  limits = np.iinfo(typeof(x).dtype)
+  unit = 10 ** -decimals
+  if unit > limits.max:
+    return lax.full_like(x, 0)
+  count = floor_divide(x, unit)
+  down = lax.mul(count, unit)  # may wrap around at the end of the range; the result does not
+  rest = lax.sub(x, down)
+  odd = lax.ne(lax.bitwise_and(count, 1), 0)
+  half = unit // 2
+  up = lax.bitwise_or(lax.gt(rest, half), lax.bitwise_and(lax.eq(rest, half), odd))
+  return select_n(up, down, lax.add(down, unit))
 
 
 around = round
+
+
+@compiled()
+def round_to_integer(x: Any) -> Any:
+  """What `round(x)` is: rounded, with an integer dtype."""
+  return lax.convert_element_type(round(x), int)
