@@ -17,6 +17,8 @@ from gnomon.runtime.jaxlib import arrays
 
 GROUP = "gnomon.array_namespace"
 _provided = False
+_attributes: dict[str, Any] = {}
+_adopted: list[type] = []
 _BINARY = (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "lshift",
     "rshift", "and", "or", "xor")
@@ -33,9 +35,21 @@ def provide(attributes: Mapping[str, Any]) -> None:
   """
   global _provided
   _provided = True
+  _attributes.update(attributes)
   for name, value in attributes.items():
     arrays.install(name, value)
     setattr(Tracer, name, value)
+    for cls in _adopted:
+      if name not in cls.__dict__:
+        setattr(cls, name, value)
+
+
+def adopt(cls: type) -> None:
+  """Gives another class of arrays the methods and operators, now or when they come."""
+  _adopted.append(cls)
+  for name, value in _attributes.items():
+    if name not in cls.__dict__:
+      setattr(cls, name, value)
 
 
 def load() -> None:

@@ -1,0 +1,272 @@
+"""Keys for users: making, splitting, folding, and their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon import config
+from gnomon.core import dtypes
+from gnomon.core.structural import convert
+from gnomon.core.types import typeof
+from gnomon.random._keys import (
+    Implementation, KeyType, find_implementation, is_key)
+from gnomon.random._primitives import (
+    random_bits_p, random_clone_p, random_fold_in_p, random_seed_p, random_split_p, random_unwrap_p,
+    random_wrap_p)
+
+Shape = tuple[int, ...]
+
+
+def _implementation(impl: Any, dtype: Any = None) -> Implementation:
+  if impl is not None and dtype is not None:
+    raise TypeError("give impl or dtype of a key, not both")
+  spec = dtype if dtype is not None else impl
+  return find_implementation(config.read("jax_default_prng_impl") if spec is None else spec)
+
+
+def _seeded(seed: Any, impl: Implementation) -> Any:
+  if is_key(seed):
+    raise TypeError("the seed of a key must be an integer, got a key: use split or fold_in")
+  if isinstance(seed, int) and not isinstance(seed, bool):
+    # An int beyond the current dtype is wrapped into it, as its bits would be.
+    wide = np.int64 if config.x64_enabled else np.int32
+    low = seed & (2 ** (8 * np.dtype(wide).itemsize) - 1)
+    seed = np.asarray(low, np.uint64).astype(np.uint64).view(np.int64).astype(wide)[()]
+  aval = typeof(seed)
+  if aval.dtype.kind not in "iu":
+    raise TypeError(f"PRNG key seed must be an integer; got {seed!r}")
+  if aval.shape:
+    raise TypeError(
+        f"PRNG key seed must be a scalar; got {aval}. Use gnomon.vmap to make many keys")
+  return random_seed_p.bind(seed, impl=impl)[0]
+
+
+def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
+  """A key from an integer.
+
+  Args:
+    seed: a scalar integer.
+    impl: the generator's name; None: the option `default_prng_impl`.
+    dtype: alternatively, the dtype of the key.
+
+  Returns:
+    A scalar array of dtype `key<…>`: the argument of every function that draws.
+
+  >>> from gnomon import random
+  >>> random.key(0).dtype
+  key<fry>
+
+  Raises:
+    TypeError: the seed is no scalar integer.
+  """
+  return _seeded(seed, _implementation(impl, dtype))
+
+
+def PRNGKey(seed: Any, *, impl: Any = None) -> Any:  # noqa: N802  the public name
+  """A key from an integer, as an array of words (the older form; prefer `key`).
+
+  >>> from gnomon import random
+  >>> random.PRNGKey(0).shape
+  (2,)
+  """
+  return random_unwrap_p.bind(_seeded(seed, _implementation(impl)))[0]
+
+
+def key_dtype(impl_spec: Any = None) -> Any:
+  """The dtype of keys of a generator.
+
+  >>> from gnomon import random
+  >>> random.key_dtype()
+  key<fry>
+  """
+  return KeyType(_implementation(impl_spec))
+
+
+def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> Any:
+  """Keys from the words that represent them, in trailing dimensions.
+
+  >>> from gnomon import random
+  >>> random.wrap_key_data(random.PRNGKey(0)).shape
+  ()
+  """
+  return random_wrap_p.bind(key_bits_array, impl=_implementation(impl, dtype))[0]
+
+
+def key_data(keys: Any) -> Any:
+  """The words that represent keys, in trailing dimensions.
+
+  >>> from gnomon import random
+  >>> random.key_data(random.key(1)).shape
+  (2,)
+  """
+  typed, _ = check_keys("key_data", keys)
+  return random_unwrap_p.bind(typed)[0]
+
+
+def key_impl(keys: Any) -> Any:
+  """The generator of keys, in a form that `key(…, impl=…)` takes."""
+  typed, _ = check_keys("key_impl", keys)
+  return typeof(typed).dtype.implementation.name
+
+
+def clone(key: Any) -> Any:
+  """The same key, for intended reuse.
+
+  >>> from gnomon import random
+  >>> bool((random.key_data(random.clone(random.key(1))) == random.PRNGKey(1)).all())
+  True
+  """
+  typed, wrapped = check_keys("clone", key)
+  return unwrap(random_clone_p.bind(typed)[0], wrapped)
+
+
+def check_keys(name: str, keys: Any) -> tuple[Any, bool]:
+  """Typed keys for typed keys or words; and whether they were words.
+
+  Raises:
+    TypeError: neither keys nor words of keys.
+  """
+  if is_key(keys):
+    return keys, False
+  if not hasattr(keys, "shape") or not hasattr(keys, "dtype"):
+    raise TypeError(
+        f"{name} needs a key (gnomon.random.key(0)), got {keys!r} of type {type(keys)}")
+  impl = _implementation(None)
+  aval = typeof(keys)
+  n = len(impl.key_shape)
+  if aval.dtype != np.uint32 or aval.shape[aval.ndim - n:] != impl.key_shape:
+    raise TypeError(
+        f"{name} needs a key, or uint32 words of trailing shape {impl.key_shape}; got {aval}")
+  return random_wrap_p.bind(keys, impl=impl)[0], True
+
+
+def check_key(name: str, key: Any) -> tuple[Any, bool]:
+  """Like `check_keys`, for one key.
+
+  Raises:
+    ValueError: there are several keys.
+  """
+  typed, wrapped = check_keys(name, key)
+  shape = typeof(typed).shape
+  if shape:
+    raise ValueError(
+        f"{name} accepts a single key, but was given a key array of shape {shape} != (). Use "
+        "gnomon.vmap for batching.")
+  return typed, wrapped
+
+
+def unwrap(keys: Any, wrapped: bool) -> Any:
+  """Keys in the form in which the argument came."""
+  return random_unwrap_p.bind(keys)[0] if wrapped else keys
+
+
+def split(key: Any, num: int | Sequence[int] = 2) -> Any:
+  """New keys from one, which must not be used again.
+
+  Args:
+    key: a key.
+    num: how many, or the shape of an array of them.
+
+  >>> from gnomon import random
+  >>> random.split(random.key(0), 3).shape
+  (3,)
+  """
+  typed, wrapped = check_key("split", key)
+  return unwrap(random_split_p.bind(typed, shape=_sizes("split", num))[0], wrapped)
+
+
+def _sizes(name: str, num: Any) -> Shape:
+  sizes = num if isinstance(num, Sequence) else (num,)
+  if not all(hasattr(n, "__index__") for n in sizes):
+    raise TypeError(f"{name} needs a number or a shape of integers, got {num!r}")
+  return tuple(n.__index__() for n in sizes)
+
+
+def fold_in(key: Any, data: Any) -> Any:
+  """A new key from a key and an integer.
+
+  >>> from gnomon import random
+  >>> random.fold_in(random.key(0), 7).shape
+  ()
+  """
+  typed, wrapped = check_key("fold_in", key)
+  aval = typeof(data)
+  if aval.shape:
+    raise TypeError(
+        f"fold_in accepts a scalar, but was given an array of shape {aval.shape} != (). Use "
+        "gnomon.vmap for batching.")
+  if isinstance(data, (bool, int)):
+    data = np.asarray(int(data) & 0xFFFFFFFF, np.uint32)[()]
+  return unwrap(
+      random_fold_in_p.bind(typed, convert(data, np.dtype(np.uint32)))[0], wrapped)
+
+
+def shape_of(name: str, shape: Any) -> Shape:
+  """A shape as a tuple of integers.
+
+  Raises:
+    TypeError, ValueError: it is none.
+  """
+  if hasattr(shape, "__index__"):
+    shape = (shape,)
+  try:
+    out = tuple(n.__index__() for n in shape)
+  except (TypeError, AttributeError):
+    raise TypeError(f"{name} needs a shape: a tuple of integers, got {shape!r}") from None
+  if any(n < 0 for n in out):
+    raise ValueError(f"{name} needs a shape without negative sizes, got {out}")
+  return out
+
+
+def random_bits(key: Any, bit_width: int, shape: Shape) -> Any:
+  """Random unsigned integers of a width, from a typed key."""
+  return random_bits_p.bind(key, bit_width=bit_width, shape=shape)[0]
+
+
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+  """Uniformly distributed unsigned integers.
+
+  Args:
+    key: a key.
+    shape: the result's shape.
+    dtype: an unsigned integer dtype; None: uint32 (uint64 with 64-bit types on).
+
+  >>> from gnomon import random
+  >>> random.bits(random.key(0), (2,)).dtype
+  dtype('uint32')
+
+  Raises:
+    ValueError: `dtype` is no unsigned integer type.
+  """
+  no_sharding("bits", out_sharding)
+  typed, _ = check_key("bits", key)
+  dtype = dtypes.canonicalize_dtype(np.uint64 if dtype is None else dtype)
+  if not dtypes.issubdtype(dtype, np.unsignedinteger):
+    raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {dtype}")
+  return random_bits(typed, 8 * dtype.itemsize, shape_of("bits", shape))
+
+
+def no_sharding(name: str, out_sharding: Any) -> None:
+  """Raises `NotImplementedError` for a sharding."""
+  if out_sharding is not None:
+    raise NotImplementedError(
+        f"{name}: out_sharding needs gnomon-sharding, which is not available yet")
+
+
+def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> np.dtype[Any]:
+  """The canonical dtype of samples.
+
+  Raises:
+    ValueError: it is no floating-point type.
+  """
+  dtype = dtypes.canonicalize_dtype(float if dtype is None else dtype)
+  kinds = (np.floating, np.complexfloating) if complex_too else (np.floating,)
+  if not any(dtypes.issubdtype(dtype, k) for k in kinds):
+    raise ValueError(f"dtype argument to `{name}` must be a float or complex dtype, got {dtype}"
+                     if complex_too else
+                     f"dtype argument to `{name}` must be a float dtype, got {dtype}")
+  return dtype  # type: ignore[no-any-return]
+

@@ -1,0 +1,112 @@
+"""Samples by inversion of a distribution function: normal, Gumbel and their like."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gnomon import lax
+from gnomon.core import dtypes
+from gnomon.random._api import (
+    check_key, float_dtype, no_sharding, random_split_p, shape_of)
+from gnomon.random._program import program
+from gnomon.random._uniform import _uniform
+
+Shape = tuple[int, ...]
+
+
+def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+  """Numbers of the standard normal distribution.
+
+  Args:
+    key: a key.
+    shape: the result's shape.
+    dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types on).
+      Complex numbers have variance 1, half of it in each part.
+
+  >>> from gnomon import random
+  >>> random.normal(random.key(0), (2,)).shape
+  (2,)
+
+  Raises:
+    ValueError: `dtype` is neither floating-point nor complex.
+  """
+  no_sharding("normal", out_sharding)
+  typed, _ = check_key("normal", key)
+  dtype = float_dtype("normal", dtype, complex_too=True)
+  return _normal(typed, shape=shape_of("normal", shape), dtype=dtype)
+
+
+@program("shape", "dtype")
+def _normal(key: Any, *, shape: Shape, dtype: Any) -> Any:
+  if not dtypes.issubdtype(dtype, np.complexfloating):
+    return _normal_real(key, shape=shape, dtype=dtype)
+  part = np.finfo(dtype).dtype
+  keys = random_split_p.bind(key, shape=(2,))[0]
+  real, imag = (
+      _normal_real(lax.index_in_dim(keys, i, 0, keepdims=False), shape=shape, dtype=part)
+      for i in (0, 1))
+  root = np.asarray(math.sqrt(2), dtype)[()]
+  return lax.div(lax.complex(real, imag), root)
+
+
+@program("shape", "dtype")
+def _normal_real(key: Any, *, shape: Shape, dtype: Any) -> Any:
+  low = np.nextafter(np.asarray(-1.0, dtype), np.asarray(0.0, dtype), dtype=dtype)[()]
+  u = _uniform(key, low, np.asarray(1.0, dtype)[()], shape=shape, dtype=dtype)
+  return lax.mul(np.asarray(math.sqrt(2), dtype)[()], lax.erf_inv(u))
+
+
+def gumbel(
+    key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None, *,
+    out_sharding: Any = None) -> Any:
+  """Numbers of the standard Gumbel distribution: exp(-exp(-x)).
+
+  Args:
+    key: a key.
+    shape: the result's shape.
+    dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    mode: "low" draws one number a sample (the default); "high" two, for exact tails.
+
+  >>> from gnomon import random
+  >>> random.gumbel(random.key(0), (2,)).shape
+  (2,)
+
+  Raises:
+    ValueError: `dtype` is not floating-point, or `mode` is unknown.
+  """
+  no_sharding("gumbel", out_sharding)
+  typed, _ = check_key("gumbel", key)
+  dtype = float_dtype("gumbel", dtype)
+  return _gumbel(typed, shape=shape_of("gumbel", shape), dtype=dtype, mode=gumbel_mode(mode))
+
+
+def gumbel_mode(mode: str | None) -> str:
+  """The mode of Gumbel sampling, by its default.
+
+  Raises:
+    ValueError: it is unknown.
+  """
+  if mode not in (None, "low", "high"):
+    raise ValueError(f"the mode of Gumbel sampling must be 'low' or 'high', got {mode!r}")
+  return mode or "low"
+
+
+@program("shape", "dtype", "mode")
+def _gumbel(key: Any, *, shape: Shape, dtype: Any, mode: str) -> Any:
+  if mode == "high":
+    keys = random_split_p.bind(key, shape=(2,))[0]
+    high, low = (
+        _uniform(lax.index_in_dim(keys, i, 0, keepdims=False), low_, 1.0, shape=shape,
+                 dtype=dtype)
+        for i, low_ in ((0, 0.0), (1, float(ml_dtypes.finfo(dtype).tiny))))
+    scale = np.asarray(2.0 ** -ml_dtypes.finfo(dtype).nmant, dtype)[()]
+    # log1p is exact where the number is close to 1.
+    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(lax.add(high, lax.mul(low, scale)))))))
+  tiny = np.asarray(ml_dtypes.finfo(dtype).tiny, dtype)[()]
+  u = _uniform(key, tiny, np.asarray(1.0, dtype)[()], shape=shape, dtype=dtype)
+  return lax.neg(lax.log(lax.neg(lax.log(u))))
+

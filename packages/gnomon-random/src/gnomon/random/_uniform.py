@@ -1,0 +1,221 @@
+"""Uniform numbers: real, integer, and of a given probability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gnomon import lax
+from gnomon.core import dtypes
+from gnomon.core.structural import broadcast_to, convert, reshape, select_n
+from gnomon.core.types import typeof
+from gnomon.random._api import (
+    check_key, float_dtype, no_sharding, random_bits, random_split_p, shape_of)
+from gnomon.random._program import program
+
+Shape = tuple[int, ...]
+
+
+def uniform(
+    key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *,
+    out_sharding: Any = None) -> Any:
+  """Numbers distributed uniformly in [minval, maxval).
+
+  Args:
+    key: a key.
+    shape: the result's shape.
+    dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    minval: lower bound, of a shape that broadcasts to `shape`; reached.
+    maxval: upper bound; not reached.
+
+  >>> from gnomon import random
+  >>> random.uniform(random.key(0), (2,)).shape
+  (2,)
+
+  Raises:
+    ValueError: `dtype` is not floating-point, or a bound does not broadcast to `shape`.
+  """
+  no_sharding("uniform", out_sharding)
+  typed, _ = check_key("uniform", key)
+  dtype = float_dtype("uniform", dtype)
+  return _uniform(typed, minval, maxval, shape=shape_of("uniform", shape), dtype=dtype)
+
+
+@program("shape", "dtype")
+def _uniform(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: Any) -> Any:
+  minval, maxval = convert(minval, dtype), convert(maxval, dtype)
+  low, high = (_spread("uniform", n, x, shape) for n, x in (("minval", minval), ("maxval", maxval)))
+  unit = unit_interval(key, shape, dtype)
+  out = lax.add(lax.mul(unit, lax.sub(high, low)), low)
+  return lax.max(low, reshape(out, shape))  # rounding must not pass below
+
+
+def _spread(name: str, argument: str, x: Any, shape: Shape) -> Any:
+  """A parameter in the shape of the samples; scalars stay."""
+  own = typeof(x).shape
+  if not own or own == shape:
+    return x
+  if len(own) > len(shape) or any(
+      n not in (1, m) for n, m in zip(reversed(own), reversed(shape))):
+    raise ValueError(
+        f"{name}: the shape {own} of {argument} does not broadcast to the shape {shape}")
+  return broadcast_to(x, shape)
+
+
+def unit_interval(key: Any, shape: Shape, dtype: Any) -> Any:
+  """Uniform numbers in [0, 1): random mantissas of numbers in [1, 2), less 1."""
+  info = ml_dtypes.finfo(dtype)
+  width, mantissa = info.bits, info.nmant
+  if width not in (8, 16, 32, 64):
+    raise TypeError(f"uniform does not support dtype {dtype}")
+  # 8 random bits suffice for the short mantissas of 8-bit and bfloat16 numbers.
+  drawn = 8 if mantissa < 8 else width
+  words = random_bits(key, drawn, shape)
+  unsigned = np.dtype(f"uint{width}")
+  if drawn != width:
+    words = convert(words, unsigned)
+  one = np.asarray(1, dtype).view(unsigned)[()]
+  words = lax.bitwise_or(
+      lax.shift_right_logical(words, unsigned.type(drawn - mantissa)), one)
+  return lax.sub(lax.bitcast_convert_type(words, dtype), np.asarray(1, dtype)[()])
+
+
+def randint(
+    key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *,
+    out_sharding: Any = None) -> Any:
+  """Integers distributed uniformly in [minval, maxval).
+
+  Args:
+    key: a key.
+    shape: the result's shape.
+    minval: lower bound, of a shape that broadcasts to `shape`; reached.
+    maxval: upper bound; not reached. It may lie one above the largest number of the dtype.
+    dtype: an integer dtype; None: int32 (int64 with 64-bit types on).
+
+  >>> from gnomon import random
+  >>> bool((random.randint(random.key(0), (9,), 0, 3) < 3).all())
+  True
+
+  Raises:
+    TypeError: `dtype` is no integer type, or a bound is no integer.
+  """
+  no_sharding("randint", out_sharding)
+  typed, _ = check_key("randint", key)
+  dtype = dtypes.canonicalize_dtype(int if dtype is None else dtype)
+  if not dtypes.issubdtype(dtype, np.integer):
+    raise TypeError(f"randint only accepts integer dtypes, got {dtype}")
+  shape = shape_of("randint", shape)
+  for name, x in (("minval", minval), ("maxval", maxval)):
+    if not isinstance(x, int) and typeof(x).dtype.kind not in "iub":
+      raise TypeError(f"randint: {name} must be an integer, got {typeof(x)}")
+  high_out = _above(maxval, dtype)
+  return _randint(
+      typed, _clipped(minval, dtype), _clipped(maxval, dtype), high_out, shape=shape,
+      dtype=dtype)
+
+
+def _above(maxval: Any, dtype: Any) -> Any:
+  """Whether the upper bound exceeds the dtype: then its largest number is drawn, too."""
+  top = np.iinfo(dtype).max
+  if isinstance(maxval, int):
+    return bool(maxval > top)
+  own = typeof(maxval).dtype
+  if own.kind == "b" or np.iinfo(own).max <= top:
+    return False
+  return lax.gt(maxval, np.asarray(top, own)[()])
+
+
+def _clipped(x: Any, dtype: Any) -> Any:
+  """A bound within the dtype."""
+  low, top = np.iinfo(dtype).min, np.iinfo(dtype).max
+  if isinstance(x, int):
+    return np.asarray(min(max(int(x), low), top), dtype)[()]
+  own = typeof(x).dtype
+  if own == dtype:
+    return x
+  if own.kind == "b":
+    return convert(x, dtype)
+  info = np.iinfo(own)
+  if info.min < low:
+    x = lax.max(x, np.asarray(low, own)[()])
+  if info.max > top:
+    x = lax.min(x, np.asarray(top, own)[()])
+  return convert(x, dtype)
+
+
+@program("shape", "dtype")
+def _randint(
+    key: Any, minval: Any, maxval: Any, high_out: Any, *, shape: Shape, dtype: Any) -> Any:
+  low, high = (_spread("randint", n, x, shape) for n, x in (("minval", minval), ("maxval", maxval)))
+  width = 8 * dtype.itemsize
+  unsigned = np.dtype(f"uint{width}")
+  keys = random_split_p.bind(key, shape=(2,))[0]
+  first, second = (
+      random_bits(lax.index_in_dim(keys, i, 0, keepdims=False), width, shape) for i in (0, 1))
+  span = convert(lax.sub(high, low), unsigned)
+  one = unsigned.type(1)
+  span = _where(lax.le(high, low), one, span)
+  span = _where(lax.bitwise_and(high_out, lax.gt(high, low)), lax.add(span, one), span)
+  # Two draws make an integer of twice the width, whose remainder is nearly unbiased:
+  # (first * 2**width + second) % span, by modular arithmetic. A span of 0 is 2**width.
+  multiplier = lax.rem(unsigned.type(2 ** (width // 2)), span)
+  multiplier = lax.rem(lax.mul(multiplier, multiplier), span)
+  offset = lax.add(lax.mul(lax.rem(first, span), multiplier), lax.rem(second, span))
+  offset = lax.rem(offset, span)
+  out = lax.add(convert(offset, dtype), low)
+  return out if typeof(out).shape == shape else broadcast_to(out, shape)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+  """A choice among values of one dtype, scalars among them."""
+  shape = max((typeof(v).shape for v in (condition, x, y)), key=len)
+  x, y = (v if typeof(v).shape == shape else broadcast_to(v, shape) for v in (x, y))
+  return select_n(condition, y, x)
+
+
+def bernoulli(
+    key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *,
+    out_sharding: Any = None) -> Any:
+  """Booleans that are true with probability `p`.
+
+  Args:
+    key: a key.
+    p: probabilities.
+    shape: the result's shape; None: that of `p`.
+    mode: "low" draws one number a sample; "high" two, for tiny probabilities.
+
+  >>> from gnomon import random
+  >>> bool(random.bernoulli(random.key(0), 1.0))
+  True
+
+  Raises:
+    TypeError: `p` is not real.
+    ValueError: `mode` is unknown, or `p` does not broadcast to `shape`.
+  """
+  no_sharding("bernoulli", out_sharding)
+  if mode not in ("low", "high"):
+    raise ValueError(f"bernoulli: mode must be 'low' or 'high', got {mode!r}")
+  typed, _ = check_key("bernoulli", key)
+  dtype = dtypes.canonicalize_dtype(dtypes.lattice_result_type(float, p)[0])
+  if not dtypes.issubdtype(dtype, np.floating):
+    raise TypeError(f"bernoulli probability `p` must have a floating dtype, got {dtype}.")
+  p = convert(p, dtype)
+  shape = typeof(p).shape if shape is None else shape_of("bernoulli", shape)
+  return _bernoulli(typed, p, shape=shape, mode=mode)
+
+
+@program("shape", "mode")
+def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
+  p = _spread("bernoulli", "p", p, shape)
+  dtype = typeof(p).dtype
+  if mode == "low":
+    return lax.lt(_uniform(key, 0.0, 1.0, shape=shape, dtype=dtype), p)
+  # A number with twice the digits: high + low / 2**digits, compared digit by digit.
+  keys = random_split_p.bind(key, shape=(2,))[0]
+  high, low = (
+      _uniform(lax.index_in_dim(keys, i, 0, keepdims=False), 0.0, 1.0, shape=shape, dtype=dtype)
+      for i in (0, 1))
+  scale = np.asarray(2.0 ** -ml_dtypes.finfo(dtype).nmant, dtype)[()]
+  return lax.lt(high, lax.sub(p, lax.mul(low, scale)))
