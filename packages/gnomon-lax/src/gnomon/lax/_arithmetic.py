@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
-from gnomon.core.derive import defjvp, elementwise_batch, linear, unbroadcast
+from gnomon.core.derive import broadcast, defjvp, elementwise_batch, linear, unbroadcast
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import lower, transpose_rule, typing_rule
 from gnomon.core.structural import convert, full, select_n
@@ -104,8 +104,19 @@ def sub(x: Any, y: Any) -> Any:
   return sub_p.bind(*operands(x, y))[0]
 
 
-sub_p = binary(
-    "sub", NUMBER, "subtract", lambda t, ans, x, y: t, lambda t, ans, x, y: neg(t))
+def _differentiate_sub(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+  outs = sub_p.bind(*primals)
+  out, (tx, ty) = typeof(outs[0]), tangents
+  if type(tx) is not Zero and type(ty) is not Zero:
+    return outs, sub_p.bind(tx, ty)
+  if type(tx) is Zero:
+    tx = Zero(out.to_tangent_aval()) if type(ty) is Zero else neg(ty)
+  if type(tx) is not Zero and typeof(tx).shape != out.shape:
+    tx = broadcast(tx, out.shape, ())
+  return outs, (tx,)
+
+
+sub_p = nary("sub", [NUMBER, NUMBER], "subtract", jvp=_differentiate_sub)
 
 
 @transpose_rule.define(sub_p)
@@ -343,14 +354,13 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
   Raises:
     TypeError: dtypes differ, or a bound has another shape.
   """
-  values = operands(min, x, max)
-  shape = typeof(values[1]).shape
-  for name, bound in (("min", values[0]), ("max", values[2])):
+  shape = typeof(x).shape
+  for name, bound in (("min", min), ("max", max)):
     if typeof(bound).shape not in ((), shape):
       raise TypeError(
           f"clamp needs bounds that are scalars or of the shape {shape} of x: {name} has "
           f"the shape {typeof(bound).shape}")
-  return clamp_p.bind(*values)[0]
+  return clamp_p.bind(*operands(min, x, max))[0]
 
 
 def _emit_clamp(ctx: Any, low: Any, x: Any, high: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,7 +133,7 @@ complex_p = binary(
 @transpose_rule.define(complex_p)
 def _(cts: Values, args: Values) -> list[Any]:
   ct = cts[0]
-  parts = (real, lambda c: neg(imag(c)))
+  parts: tuple[Callable[[Any], Any], ...] = (real, lambda c: neg(imag(c)))
   return [
       None if type(x) is not UndefinedPrimal
       else Zero(x.aval) if type(ct) is Zero else unbroadcast(part(ct), x.aval)

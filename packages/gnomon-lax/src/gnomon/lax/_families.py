@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.core import dtypes
 from gnomon.core.derive import defjvp, elementwise_batch, no_derivative, unbroadcast
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import lower, transpose_rule, typing_rule
+from gnomon.core.rule import jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
@@ -171,13 +171,15 @@ def _define_lowering(p: Primitive, lowering: Lowering) -> None:
 def nary(
     name: str, kinds: Sequence[Kinds], lowering: Lowering, *,
     result: Callable[..., ShapedArray] | None = None,
-    derivatives: Sequence[Derivative | None] | None = None) -> Primitive:
+    derivatives: Sequence[Derivative | None] | None = None,
+    jvp: Callable[..., Any] | None = None) -> Primitive:
   """An elementwise primitive.
 
   `lowering` is the name of a StableHLO (or `chlo.`) operation, or a function
   `(ctx, *values, **params) -> value` that sees operands of the result's shape. `result`
   changes the result's type. `derivatives` has one `(t, ans, *primals, **params)` an
   operand, None where the derivative is zero; None as a whole: no derivative anywhere.
+  `jvp` is a whole jvp rule instead.
   """
   p = Primitive(name)
 
@@ -188,7 +190,9 @@ def nary(
     return (out if result is None else result(out, **params),)
 
   _define_lowering(p, lowering)
-  if derivatives is None:
+  if jvp is not None:
+    jvp_rule.define(p)(jvp)
+  elif derivatives is None:
     no_derivative(p)
   else:
     defjvp(p, *derivatives)

@@ -116,8 +116,8 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     x: array of the same dtype and of the same shape, or a scalar; not negative.
 
   >>> from gnomon import lax
-  >>> round(float(lax.igamma_grad_a(1.0, 1.0)), 3)
-  -0.431
+  >>> round(float(lax.igamma_grad_a(1.0, 1.0)), 2)
+  -0.43
 
   Raises:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
@@ -136,8 +136,8 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
     x: array of the same dtype and of the same shape, or a scalar; not negative.
 
   >>> from gnomon import lax
-  >>> round(float(lax.random_gamma_grad(1.0, 1.0)), 3)
-  1.172
+  >>> round(float(lax.random_gamma_grad(1.0, 1.0)), 2)
+  1.17
 
   Raises:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
@@ -197,7 +197,7 @@ def _series_by_a(g: _Gamma) -> tuple[Any, Any]:
     return (term, dterm, total, dtotal), moves
 
   one, zero = _constant(g.a, 1), _constant(g.a, 0)
-  return _repeat(step, one, zero, one, zero)[2:]  # type: ignore[return-value]
+  return _repeat(step, one, zero, one, zero)[2:]
 
 
 def _for_fraction(g: _Gamma) -> tuple[Any, Any, Any]:
@@ -246,7 +246,7 @@ def _fraction_by_a(g: _Gamma) -> tuple[Any, Any]:
 
   h = div(1.0, start)
   dh = mul(h, h)
-  return _repeat(step, c, _constant(a, 0), h, dh, h, dh)[4:]  # type: ignore[return-value]
+  return _repeat(step, c, _constant(a, 0), h, dh, h, dh)[4:]
 
 
 def _density(a: Any, x: Any) -> Any:

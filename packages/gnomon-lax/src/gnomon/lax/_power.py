@@ -79,36 +79,21 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
   outs = pow_p.bind(x, y)
   out = typeof(outs[0])
   total: Any = Zero(out.to_tangent_aval())
+  moves = type(ty) is not Zero and dtypes.issubdtype(typeof(y).dtype, np.inexact)
+  if type(tx) is Zero and not moves:
+    return outs, (total,)
+  x = broadcast_in_dim(x, out.shape, ()) if not typeof(x).shape else x
+  no_zeros = select_n(eq(x, 0), x, full(out.shape, 1, out.dtype))
   if type(tx) is not Zero:
-    total = mul(tx, _pow_by_base(out, x, y))
-  if type(ty) is not Zero and dtypes.issubdtype(typeof(y).dtype, np.inexact):
-    total = add_tangents(total, mul(ty, _pow_by_exponent(out, outs[0], x)))
+    # It is y x^(y - 1), and zero where both are, though x^-1 is a pole there.
+    base = select_n(eq(y, 0), x, no_zeros)
+    total = mul(tx, mul(pow(base, sub(y, 1)), convert(y, out.dtype)))
+  if moves:  # x^y log x, and zero at the base zero
+    total = add_tangents(total, mul(ty, mul(outs[0], log(no_zeros))))
   return outs, (total,)
 
 
 elementwise_batch(pow_p)
-
-
-def _grow(x: Any, out: ShapedArray) -> Any:
-  """A scalar among arrays, in their shape: `select_n` needs equal shapes."""
-  return x if typeof(x).shape else broadcast_in_dim(x, out.shape, ())
-
-
-def _pow_by_base(out: ShapedArray, x: Any, y: Any) -> Any:
-  """The derivative `y x^(y - 1)`; zero where both are, though x^-1 is a pole there."""
-  exponent = sub(y, 1)
-  x, y = _grow(x, out), _grow(y, out)
-  safe = select_n(eq(y, 0), x, _without_zeros(x, out))
-  return mul(pow(safe, exponent), convert(y, out.dtype))
-
-
-def _pow_by_exponent(out: ShapedArray, ans: Any, x: Any) -> Any:
-  """The derivative `x^y log x`, zero at the base zero."""
-  return mul(ans, log(_without_zeros(_grow(x, out), out)))
-
-
-def _without_zeros(x: Any, out: ShapedArray) -> Any:
-  return select_n(eq(x, 0), x, full(out.shape, 1, out.dtype))
 
 
 def sqrt(x: Any, *, accuracy: Any = None) -> Any:

@@ -99,8 +99,8 @@ def lgamma(x: Any) -> Any:
     x: floating-point array.
 
   >>> from gnomon import lax
-  >>> abs(float(lax.lgamma(1.0))) < 1e-6
-  True
+  >>> round(float(lax.lgamma(3.0)), 4)
+  0.6931
 
   Raises:
     TypeError: `x` is not floating-point.
