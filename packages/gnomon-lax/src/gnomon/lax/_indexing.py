@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from gnomon.core.jaxpr import Jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.types import ShapedArray, typeof
-from gnomon.lax._arithmetic import add_p
+from gnomon.lax._arithmetic import add
 from gnomon.lax._families import like
 
 Dims = tuple[int, ...]
@@ -147,6 +147,12 @@ class ScatterDimensionNumbers(NamedTuple):
     return tuple([
         min(1, n) if d in absent else next(sizes) for d, n in enumerate(operand.shape)])
 
+  def indexing_new_dimension(self) -> ScatterDimensionNumbers:
+    """For an operand with a new first dimension, of size 1, the only one that is indexed."""
+    window, absent, _, batching, index_batching = self
+    return ScatterDimensionNumbers(
+        window, (0, *inserted(absent)), (0,), inserted(batching), index_batching)
+
 
 def inserted(dims: Sequence[int], at: int = 0) -> Dims:
   """Dimension numbers after a new dimension came in at `at`."""
@@ -203,10 +209,10 @@ def as_elements(updates: Any, operand: Any) -> Any:
 
 
 @functools.cache
-def combiner(p: Primitive, dtype: Any) -> Jaxpr:
-  """The jaxpr of a binary primitive on scalars: how a scatter combines values."""
+def combiner(f: Callable[[Any, Any], Any], dtype: Any) -> Jaxpr:
+  """The jaxpr of a binary function of scalars: how a scatter combines values."""
   scalar = ShapedArray((), dtype)
-  return trace_to_jaxpr(lambda x, y: p.bind(x, y), [scalar, scalar])[0]
+  return trace_to_jaxpr(lambda x, y: [f(x, y)], [scalar, scalar])[0]
 
 
 def scatter_sum(
@@ -214,7 +220,7 @@ def scatter_sum(
     mode: GatherScatterMode, *, sorted_: bool = False, unique: bool = False) -> Any:
   """Binds the scatter that adds."""
   return scatter_add_p.bind(
-      operand, indices, updates, update_jaxpr=combiner(add_p, typeof(operand).dtype),
+      operand, indices, updates, update_jaxpr=combiner(add, typeof(operand).dtype),
       update_consts=(), dimension_numbers=numbers, indices_are_sorted=sorted_,
       unique_indices=unique, mode=mode)[0]
 

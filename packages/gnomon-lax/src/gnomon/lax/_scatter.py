@@ -13,7 +13,7 @@ from gnomon.core.rule import batch_rule, lower, typing_rule
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.structural import full
 from gnomon.core.types import ShapedArray, physical_aval, typeof
-from gnomon.lax._arithmetic import add_p, max_p, min_p, mul_p, sub_p
+from gnomon.lax._arithmetic import add, max, min, mul, sub
 from gnomon.lax._indexing import (
     Dims, GatherScatterMode, ScatterDimensionNumbers, along_vectors, as_elements,
     check_dims, check_indices, combiner, inserted, scatter_add_p, scatter_overwrite, scatter_p,
@@ -28,8 +28,8 @@ scatter_min_p = Primitive("scatter-min")
 scatter_max_p = Primitive("scatter-max")
 
 COMBINERS = {
-    scatter_add_p: add_p, scatter_sub_p: sub_p, scatter_mul_p: mul_p, scatter_min_p: min_p,
-    scatter_max_p: max_p}
+    scatter_add_p: add, scatter_sub_p: sub, scatter_mul_p: mul, scatter_min_p: min,
+    scatter_max_p: max}
 
 
 # ---- public functions
@@ -294,10 +294,16 @@ def _lower(
     update_consts: tuple[Any, ...], dimension_numbers: ScatterDimensionNumbers,
     indices_are_sorted: bool, unique_indices: bool, mode: GatherScatterMode) -> Values:
   b, (operand, given, news) = ctx.b, ctx.avals_in
+  if not dimension_numbers.scatter_dims_to_operand_dims:
+    # XLA loses all but one update where index vectors are empty: index a new dimension.
+    dimension_numbers = dimension_numbers.indexing_new_dimension()
+    operand = ShapedArray((1, *operand.shape), operand.dtype)
+    given = ShapedArray((*given.shape[:-1], 1), given.dtype)
+    x, indices = b.reshape(x, operand), b.full(given, 0)
   window, absent, index_map, batching, index_batching = dimension_numbers
   words = tuple(range(news.ndim, news.ndim + b.key_dims(operand)))
   indices, aval = signed_indices(ctx, indices, given, operand.shape)
-  if mode is GatherScatterMode.CLIP and index_map:
+  if mode is GatherScatterMode.CLIP:
     sizes = dimension_numbers.window(operand, news)
     last = along_vectors(ctx, [operand.shape[d] - sizes[d] for d in index_map], aval)
     zero = b.constant(0, aval.dtype)
@@ -315,12 +321,13 @@ def _lower(
       return [new]
     return ctx.inline(ClosedJaxpr(update_jaxpr, update_consts), (old, new))  # type: ignore[no-any-return]
 
-  return [b.region_op(
+  out = b.region_op(
       "stablehlo.scatter", [b.tensor(operand)], (x, indices, updates), {
           "scatter_dimension_numbers": numbers,
           "indices_are_sorted": b.flag(indices_are_sorted),
           "unique_indices": b.flag(unique_indices)},
-      [((scalar, scalar), body)]).result]
+      [((scalar, scalar), body)]).result
+  return [out if operand.shape == ctx.avals_out[0].shape else b.reshape(out, ctx.avals_out[0])]
 
 
 def batched_numbers(

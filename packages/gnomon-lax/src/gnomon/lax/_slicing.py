@@ -18,7 +18,7 @@ Values = Sequence[Any]
 Dims = tuple[int, ...]
 
 
-def slice(  # noqa: A001 -- the operation's public name
+def slice(
     operand: Any, start_indices: Sequence[int], limit_indices: Sequence[int],
     strides: Sequence[int] | None = None) -> Any:
   """Takes from each dimension the elements `start, start + stride, …` below `limit`.
