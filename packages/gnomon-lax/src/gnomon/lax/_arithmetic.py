@@ -373,8 +373,8 @@ def _emit_clamp(ctx: Any, low: Any, x: Any, high: Any) -> Any:
 
 def _where(keep: Any, t: Any, ans: Any) -> Any:
   out = typeof(ans)
-  none, all_ = (full(out.shape, v, out.dtype) for v in (0, 1))
-  return mul(t, select_n(keep, none, all_))
+  t = t if typeof(t).shape == out.shape else broadcast(t, out.shape, ())
+  return select_n(keep, full(out.shape, 0, out.dtype), t)
 
 
 clamp_p = nary(
