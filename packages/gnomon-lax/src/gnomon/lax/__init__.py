@@ -284,3 +284,15 @@ from gnomon.lax._reduction import reduce_prod as reduce_prod
 from gnomon.lax._reduction import reduce_prod_p as reduce_prod_p
 from gnomon.lax._reduction import reduce_xor as reduce_xor
 from gnomon.lax._reduction import reduce_xor_p as reduce_xor_p
+
+# cumulative operations
+from gnomon.lax._cumulative import cumlogsumexp as cumlogsumexp
+from gnomon.lax._cumulative import cumlogsumexp_p as cumlogsumexp_p
+from gnomon.lax._cumulative import cummax as cummax
+from gnomon.lax._cumulative import cummax_p as cummax_p
+from gnomon.lax._cumulative import cummin as cummin
+from gnomon.lax._cumulative import cummin_p as cummin_p
+from gnomon.lax._cumulative import cumprod as cumprod
+from gnomon.lax._cumulative import cumprod_p as cumprod_p
+from gnomon.lax._cumulative import cumsum as cumsum
+from gnomon.lax._cumulative import cumsum_p as cumsum_p
