@@ -36,3 +36,5 @@ _add("polygamma", lax.polygamma,
 _add("zeta", lax.zeta, scipy.special.zeta, (1.5, 4), (0.7, 4), order=0)
 _add("betainc", lax.betainc, scipy.special.betainc, (0.7, 3), (0.7, 3), (0.2, 0.8),
      order=0, primitives=("regularized_incomplete_beta",))
+op_table.structured(
+    "packages/gnomon-lax/tests/test_special.py", "igamma_grad_a", "random_gamma_grad")
