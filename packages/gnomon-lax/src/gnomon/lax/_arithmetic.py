@@ -11,7 +11,7 @@ import numpy as np
 from gnomon.core import dtypes
 from gnomon.core.derive import broadcast, defjvp, elementwise_batch, linear, unbroadcast
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import lower, transpose_rule, typing_rule
+from gnomon.core.rule import hide_params, lower, transpose_rule, typing_rule
 from gnomon.core.structural import convert, full, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
@@ -150,6 +150,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
 
 
 mul_p = Primitive("mul")
+hide_params(mul_p, out_dtype=None)
 
 
 @typing_rule.define(mul_p)

@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.core import dtypes
 from gnomon.core.derive import defjvp, elementwise_batch, no_derivative, unbroadcast
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import jvp_rule, lower, transpose_rule, typing_rule
+from gnomon.core.rule import hide_params, jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
@@ -190,6 +190,7 @@ def nary(
     return (out if result is None else result(out, **params),)
 
   _define_lowering(p, lowering)
+  hide_params(p, accuracy=None)
   if jvp is not None:
     jvp_rule.define(p)(jvp)
   elif derivatives is None:
