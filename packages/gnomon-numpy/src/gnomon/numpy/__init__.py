@@ -192,7 +192,8 @@ from gnomon.runtime.jaxlib.arrays import ArrayBase as ndarray
 
 # the operators and methods of arrays
 from gnomon.core.array_hook import provide as _provide
+from gnomon.numpy._indexing import ATTRIBUTES as _INDEXING
 from gnomon.numpy._methods import ATTRIBUTES as _ATTRIBUTES
 from gnomon.numpy._operators import OPERATORS as _OPERATORS
 
-_provide({**_OPERATORS, **_ATTRIBUTES})
+_provide({**_OPERATORS, **_ATTRIBUTES, **_INDEXING})
