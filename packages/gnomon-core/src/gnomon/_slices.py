@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -22,7 +21,8 @@ def lazy_slices(names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[]
 
   def __getattr__(name: str) -> Any:
     if name == "__version__":
-      return importlib.metadata.version("gnomon-core")
+      from importlib import metadata  # takes ten milliseconds to import
+      return metadata.version("gnomon-core")
     if name in LAZY:
       return importlib.import_module(f"gnomon.{name}")
     if name not in SLICES:

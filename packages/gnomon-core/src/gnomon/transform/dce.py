@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gnomon.core.effects import no_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, memoised
@@ -14,8 +13,8 @@ __all__ = ["dce_closed", "dce_jaxpr", "dce_rule"]
 
 
 def dce_jaxpr(
-    jaxpr: Jaxpr, used_outputs: Sequence[bool], instantiate: bool | Sequence[bool] = False,
-) -> tuple[Jaxpr, list[bool]]:
+    jaxpr: Jaxpr, used_outputs: Sequence[bool],
+    instantiate: bool | Sequence[bool] = False) -> tuple[Jaxpr, list[bool]]:
   """The jaxpr without what the used results and effects do not depend on.
 
   `instantiate` says which inputs to keep though they are not read. Returns the jaxpr (its
