@@ -81,7 +81,8 @@ def test_all_transformations(program):
   many = gnomon.jit(lambda *a: [
       gnomon.vmap(lambda w, v: along(lax.while_loop, w, v))(*a),
       gnomon.vmap(lambda w: program(lax.while_loop, w, ARGS[1]))(a[0]),
-      gnomon.vmap(lambda v: program(lax.while_loop, ARGS[0], v), 1)(lax.transpose(a[1], (1, 0))),
+      gnomon.vmap(lambda v: program(lax.while_loop, ARGS[0], v), 1)(
+          lax.transpose(a[1], (1, 0))),
       gnomon.vmap(lambda w: gnomon.vmap(
           lambda v: program(lax.while_loop, w, v))(a[1]))(a[0])])(w, v)
   expected = [
@@ -107,7 +108,8 @@ def test_nested_mapping_of_a_condition():
   """The inner condition depends on one mapped axis, the carry on both."""
   def f(n, x):
     return lax.while_loop(
-        lambda c: lax.lt(c[0], n), lambda c: (lax.add(c[0], 1), lax.mul(c[1], 2.0)), (0, x))[1]
+        lambda c: lax.lt(c[0], n), lambda c: (lax.add(c[0], 1), lax.mul(c[1], 2.0)),
+        (0, x))[1]
 
   n, x = np.array([0, 3, 1]), np.array([1.0, 5.0])
   got = gnomon.vmap(gnomon.vmap(f, (0, None)), (None, 0))(n, x)
@@ -128,8 +130,9 @@ def test_reverse_mode_is_refused():
     return lax.while_loop(lambda c: lax.lt(c, 3.0), lambda c: lax.mul(c, 2.0), x)
 
   for g in (gnomon.grad(f), gnomon.jit(gnomon.grad(f))):
-    with pytest.raises(ValueError, match=r"(?s)Reverse-mode differentiation does not work for "
-                       r"lax.while_loop.*lax.scan.*fori_loop with static bounds"):
+    with pytest.raises(
+        ValueError, match=r"Reverse-mode differentiation does not work for lax.while_loop"
+        r".*lax.scan.*fori_loop with static bounds"):
       g(1.0)
   with pytest.raises(ValueError, match="Reverse-mode"):
     gnomon.jit(gnomon.grad(
@@ -150,7 +153,8 @@ def test_params():
 
   (eqn,) = gnomon.make_jaxpr(f)(9.0, 2.0).eqns
   assert eqn.primitive is lax.while_p
-  assert sorted(eqn.params) == ["body_jaxpr", "body_nconsts", "cond_jaxpr", "cond_nconsts"]
+  assert sorted(eqn.params) == [
+      "body_jaxpr", "body_nconsts", "cond_jaxpr", "cond_nconsts"]
   assert (eqn.params["cond_nconsts"], eqn.params["body_nconsts"]) == (1, 1)
   assert len(eqn.invars) == 3
 
@@ -177,7 +181,8 @@ def test_fori_loop(bounds):
   for i in range(*map(int, bounds)):
     expected = expected * 2 + i
   assert float(lax.fori_loop(*bounds, body, 1.0)) == expected
-  assert float(gnomon.jit(lambda a, b: lax.fori_loop(a, b, body, 1.0))(*bounds)) == expected
+  traced = gnomon.jit(lambda a, b: lax.fori_loop(a, b, body, 1.0))
+  assert float(traced(*bounds)) == expected
   assert float(lax.fori_loop(*bounds, body, 1.0, unroll=True)) == expected
 
 
@@ -254,15 +259,18 @@ ERRORS = {
               lambda: lax.while_loop(lambda x: lax.lt(X, x), lambda x: x, 1.0)),
     "tuple": (TypeError, r"cond_fun must return a boolean scalar, but .* the pytree",
               lambda: lax.while_loop(lambda x: (True,), lambda x: x, 1.0)),
-    "structure": (TypeError, r"while_loop body function carry input and carry output must "
-                  r"have the same pytree structure(.|\n)*input carry:  PyTreeDef\(\*\)"
-                  r"(.|\n)*output carry: PyTreeDef\(\(\*, \*\)\)",
+    "structure": (TypeError, (
+        r"while_loop body function carry input and carry output must have the same "
+        r"pytree structure(.|\n)*input carry:  PyTreeDef\(\*\)"
+        r"(.|\n)*output carry: PyTreeDef\(\(\*, \*\)\)"),
                   lambda: lax.while_loop(less, lambda x: (x, x), 1.0)),
-    "types": (TypeError, r"equal types(.|\n)*  x\['a'\]: float64\[\] goes in, float64\[3\] "
-              r"comes out \(the shapes do not match\)",
+    "types": (TypeError, (
+        r"equal types(.|\n)*  x\['a'\]: float64\[\] goes in, float64\[3\] comes out "
+        r"\(the shapes do not match\)"),
               lambda: lax.while_loop(
-                  lambda x: less(x["a"]), lambda x: {"a": lax.add(x["a"], X)}, {"a": 1.0})),
-    "bounds": (TypeError, "arguments to fori_loop must have equal types, got int64 and float64",
+                  lambda x: less(x["a"]), lambda x: {"a": lax.add(x["a"], X)},
+                  {"a": 1.0})),
+    "bounds": (TypeError, "fori_loop must have equal types, got int64 and float64",
                lambda: lax.fori_loop(0, 3.5, lambda i, x: x, 1.0)),
     "int bounds": (TypeError, "must have equal types, got int8 and int16",
                    lambda: lax.fori_loop(np.int8(0), np.int16(3), lambda i, x: x, 1.0)),

@@ -22,9 +22,9 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
                      axis: int = 0) -> Any:
   """Combines the slices of arrays with all slices before them, in logarithmic depth.
 
-  The result at position i is `fn(fn(x[0], x[1]), …, x[i])`. Since `fn` is associative, it
-  can be evaluated in any grouping: about `2 log2(n)` rounds, in each of which it is applied
-  to many slices at once.
+  The result at position i is `fn(fn(x[0], x[1]), …, x[i])`. Since `fn` is associative,
+  it can be evaluated in any grouping: about `2 log2(n)` rounds, in each of which it is
+  applied to many slices at once.
 
   Args:
     fn: an associative function `fn(a, b)` of two pytrees like `elems`, whose arrays may
@@ -44,8 +44,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
 
   Raises:
     TypeError: `fn` cannot be called.
-    ValueError: `elems` holds no arrays, `axis` is out of range, the sizes along it differ,
-      or `fn` gives another structure.
+    ValueError: `elems` holds no arrays, `axis` is out of range, the sizes along it
+      differ, or `fn` gives another structure.
   """
   check_functions("associative_scan", fn=fn)
   leaves, tree = flatten(elems)
@@ -59,11 +59,12 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         f"{axis}; their shapes are {[typeof(x).shape for x in leaves]}")
 
   def combine(a: Arrays, b: Arrays) -> Arrays:
+    found: Arrays
     found, out_tree = flatten(fn(tree.unflatten(a), tree.unflatten(b)))
     if out_tree != tree:
       raise ValueError(
-          f"associative_scan: fn must return a pytree like elems, {tree}, but it returned "
-          f"{out_tree}")
+          f"associative_scan: fn must return a pytree like elems, {tree}, but it "
+          f"returned {out_tree}")
     return found
 
   if reverse:
@@ -75,7 +76,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
 
 
 def _axis(leaves: Arrays, axis: int) -> int:
-  rank = typeof(leaves[0]).ndim
+  rank: int = typeof(leaves[0]).ndim
   for x in leaves:
     n = typeof(x).ndim
     if not -n <= axis < n:

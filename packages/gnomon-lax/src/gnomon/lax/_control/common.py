@@ -1,9 +1,10 @@
-"""What conditionals and loops share: traced bodies, structures of carries, jaxpr surgery."""
+"""What conditionals and loops share: traced bodies, types of carries, jaxpr surgery."""
 
 from __future__ import annotations
 
+import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import slice
 from gnomon.transform.jvp import Moves
 from gnomon.tree_util import equality_errors_pytreedef, keystr
-from gnomon.tree_util import tree_flatten_with_path as tree_flatten_with_path
 
 flatten = tools.flatten
 Values = Sequence[Any]
@@ -38,7 +38,8 @@ class Body:
 
   __slots__ = ("consts", "fun", "jaxpr", "out_tree")
 
-  def __init__(self, fun: Any, jaxpr: ClosedJaxpr, consts: list[Any], out_tree: Any) -> None:
+  def __init__(
+      self, fun: Any, jaxpr: ClosedJaxpr, consts: list[Any], out_tree: Any) -> None:
     self.fun, self.jaxpr, self.consts, self.out_tree = fun, jaxpr, consts, out_tree
 
   @property
@@ -118,7 +119,9 @@ def check_functions(who: str, **functions: Any) -> None:
 
 def leaf_avals(leaves: Values, who: str, name: Callable[[int], str]) -> list[Any]:
   """The types of flat operands; a bad one is named."""
-  return [tools.check_leaf(x, f"lax.{who}", lambda: name(i)) for i, x in enumerate(leaves)]
+  return [
+      tools.check_leaf(x, f"lax.{who}", functools.partial(name, i))
+      for i, x in enumerate(leaves)]
 
 
 def runs_in_python(*deciding: Any) -> bool:
@@ -135,25 +138,27 @@ def carry_paths(fun: Any, in_tree: Any) -> list[str]:
   return tools.leaf_names(fun, in_tree)()
 
 
-def structure_difference(first: Any, second: Any, of: str, and_of: str, name: str = "") -> str:
+def structure_difference(
+    first: Any, second: Any, of: str, and_of: str, name: str = "") -> str:
   """Where two structures differ, in a sentence."""
   for path, one, other, reason in equality_errors_pytreedef(first, second):
     place = f"{name}{keystr(path)}"
-    at = f"At {place}, " if place else ""
-    return f"{at}{of} is {one}, and {and_of} is {other}: {reason}."
-  return f"{of} is {first}, and {and_of} is {second}."
+    at = f"At {place}, {of}" if place else of[0].upper() + of[1:]
+    return f"{at} is {one}, and {and_of} is {other}: {reason}."
+  return f"{of[0].upper()}{of[1:]} is {first}, and {and_of} is {second}."
 
 
 def check_carry(
     who: str, fun: Any, in_tree: Any, out_tree: Any, in_avals: Sequence[Any],
     out_avals: Sequence[Any], names: Callable[[], list[str]]) -> None:
-  """Raises `TypeError` unless a body's carry comes out as it goes in (but for weakness)."""
+  """Raises `TypeError` unless a carry comes out as it goes in (but for weakness)."""
   if in_tree != out_tree:
     first = names()
     name = first[0].split("[")[0].split(".")[0] if first else "carry"
+    place = structure_difference(in_tree, out_tree, "the input", "the output", name)
     raise TypeError(
-        f"{who} function carry input and carry output must have the same pytree structure. "
-        f"{structure_difference(in_tree, out_tree, 'the input', 'the output', name)}\n"
+        f"{who} function carry input and carry output must have the same pytree "
+        f"structure. {place}\n"
         f"  input carry:  {in_tree}\n  output carry: {out_tree}\n"
         f"Change {tools.describe_function(fun)} or the initial value so that they agree.")
   wrong = [
@@ -166,9 +171,9 @@ def check_carry(
     raise TypeError(
         f"{who} function carry input and carry output must have equal types, but they "
         f"differ at\n{lines}\n"
-        f"Change {tools.describe_function(fun)}, or convert the initial value, so that the "
-        "carry keeps its type. (Python numbers are weakly typed and are promoted to the "
-        "type that comes out; arrays are not.)")
+        f"Change {tools.describe_function(fun)}, or convert the initial value, so that "
+        "the carry keeps its type. (Python numbers are weakly typed and are promoted to "
+        "the type that comes out; arrays are not.)")
 
 
 def type_difference(a: Any, b: Any) -> str:
@@ -255,7 +260,7 @@ def stack(rows: Values) -> Any:
 
 
 def check_batched_effects(who: str, what: str, effects: Effects) -> None:
-  """Raises `NotImplementedError` where mapping would run effects that should not happen."""
+  """Raises `NotImplementedError` where mapping would run effects that must not happen."""
   if any(isinstance(e, IOEffect) for e in effects):
     raise NotImplementedError(
         f"IO effect not supported in vmap-of-{who}: {what} is mapped, so that each "
@@ -279,7 +284,8 @@ def permuted(jaxpr: ClosedJaxpr, ins: Sequence[int], outs: Sequence[int]) -> Clo
   return memoised(jaxpr, ("permuted", ins, outs), make)  # type: ignore[no-any-return]
 
 
-def widened(jaxpr: ClosedJaxpr, avals: Sequence[Any], places: Sequence[int]) -> ClosedJaxpr:
+def widened(
+    jaxpr: ClosedJaxpr, avals: Sequence[Any], places: Sequence[int]) -> ClosedJaxpr:
   """The jaxpr with inputs of types `avals`, of which its own stand at `places`."""
   avals, places = tuple(avals), tuple(places)
   if places == tuple(range(len(avals))):
@@ -321,7 +327,7 @@ def zero_filled(
   return memoised(jaxpr, key, make)  # type: ignore[no-any-return]
 
 
-def depends(jaxpr: Jaxpr, sources: Sequence[Any]) -> set[Any]:
+def depends(jaxpr: Jaxpr, sources: Iterable[Any]) -> set[Any]:
   """The variables that depend on one of `sources` (those among them)."""
   found = set(sources)
   for e in jaxpr.eqns:

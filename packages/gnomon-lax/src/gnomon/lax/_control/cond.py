@@ -15,8 +15,15 @@ from gnomon.core.effects import Effects, no_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Literal, eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
-    batch_rule, dce_rule, effects_rule, jvp_rule, linearize_rule, lower, transpose_rule,
-    typing_rule)
+  batch_rule,
+  dce_rule,
+  effects_rule,
+  jvp_rule,
+  linearize_rule,
+  lower,
+  transpose_rule,
+  typing_rule,
+)
 from gnomon.core.structural import broadcast_in_dim, convert, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
@@ -24,14 +31,26 @@ from gnomon.lax._arithmetic import clamp
 from gnomon.lax._comparison import eq, ne
 from gnomon.lax._control import common
 from gnomon.lax._control.common import (
-    Body, as_arrays, check_functions, flatten, leaf_avals, permuted, runs_in_python, same_type,
-    trace_body, union, widened, zero_filled)
+  Body,
+  as_arrays,
+  check_functions,
+  flatten,
+  leaf_avals,
+  permuted,
+  runs_in_python,
+  same_type,
+  trace_body,
+  union,
+  widened,
+  zero_filled,
+)
 from gnomon.transform.call import closed_once
 from gnomon.transform.dce import dce_closed
 from gnomon.transform.jvp import Moves, jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.linearize import linearize_jaxpr
 from gnomon.transform.transpose import transpose_jaxpr
 from gnomon.transform.vmap import batch_jaxpr
+from gnomon.tree_util import keystr, tree_flatten_with_path
 
 Values = Sequence[Any]
 Branches = tuple[ClosedJaxpr, ...]
@@ -47,8 +66,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
 
   Args:
     pred: a scalar bool, or a number (true unless zero).
-    true_fun, false_fun: functions of `operands` whose results have the same structure and
-      types.
+    true_fun: a function of `operands`.
+    false_fun: another one, whose results have the same structure and types.
     operands: pytrees of arrays.
     operand: a single operand by keyword; for old programs.
 
@@ -71,8 +90,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
   aval = _check_scalar("cond", "pred", pred)
   if aval.dtype.kind not in "biuf" and not dtypes.issubdtype(aval.dtype, np.floating):
     raise TypeError(
-        f"lax.cond: Pred type must be either boolean or number, got {aval.dtype}; compare "
-        "it with something")
+        f"lax.cond: Pred type must be either boolean or number, got {aval.dtype}; "
+        "compare it with something")
   if runs_in_python(pred):
     return (true_fun if pred else false_fun)(*operands)
   if aval.dtype != np.bool_:
@@ -225,8 +244,8 @@ def _check_results(who: str, first: tuple[Body, str], other: tuple[Body, str]) -
 
 def _result_paths(tree: Any) -> list[str]:
   return [
-      common.keystr(path) for path, _ in
-      common.tree_flatten_with_path(tree.unflatten([0] * tree.num_leaves))[0]]
+      keystr(path) for path, _ in
+      tree_flatten_with_path(tree.unflatten([0] * tree.num_leaves))[0]]
 
 
 def _bind_forwarded(index: Any, branches: Branches, operands: list[Any]) -> list[Any]:
@@ -346,9 +365,9 @@ def _residuals(
 ) -> tuple[Sources, list[tuple[int, int]]]:
   """Where a branch's residuals come from: operands, constants, or slots that it fills.
 
-  Slots are shared by the branches, one of each type as often as a branch needs it. Returns
-  for each residual its place among the known operands or its slot, and the pairs (result of
-  `primal`, slot) to compute. Appends to `known` and `slots`.
+  Slots are shared by the branches, one of each type as often as a branch needs it.
+  Returns for each residual its place among the known operands or its slot, and the pairs
+  (result of `primal`, slot) to compute. Appends to `known` and `slots`.
   """
   j = primal.jaxpr
   given = {v: i for i, v in enumerate(j.invars)}
@@ -378,7 +397,7 @@ def _residuals(
 
 def _with_slots(primal: ClosedJaxpr, n: int, fills: Sequence[tuple[int, int]],
                 slots: Sequence[Any]) -> ClosedJaxpr:
-  """The branch that returns its results and all slots, zeros in those it does not fill."""
+  """The branch that returns its results and all slots, with zeros where it has none."""
   fills = sorted(fills, key=lambda pair: pair[1])
   filled = {slot for _, slot in fills}
   chosen = permuted(

@@ -13,11 +13,11 @@ from gnomon.lax._control.scan import scan
 from gnomon.tree_util import tree_map
 
 
-def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:  # noqa: A001
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
   """Applies a function to the slices of arrays along their leading axis.
 
-  Computes `stack([f(x) for x in xs])` as one loop whose body is traced once; unlike `vmap`
-  it needs memory for one step at a time.
+  Computes `stack([f(x) for x in xs])` as one loop whose body is traced once; unlike
+  `vmap` it needs memory for one step at a time.
 
   Args:
     f: a function of one slice.
@@ -48,8 +48,8 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
   if not rounds:
     return vmap(f)(xs)
   whole = rounds * batch_size
-  blocks = tree_map(
-      lambda x: reshape(part(x, 0, whole), (rounds, batch_size, *typeof(x).shape[1:])), xs)
+  blocks = tree_map(lambda x: reshape(
+      part(x, 0, whole), (rounds, batch_size, *typeof(x).shape[1:])), xs)
   ys = tree_map(
       lambda y: reshape(y, (whole, *y.shape[2:])), _loop(part_of(_mapped, f), blocks))
   if not rest:

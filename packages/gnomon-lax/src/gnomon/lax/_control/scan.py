@@ -16,8 +16,16 @@ from gnomon.core.types import ShapedArray
 from gnomon.errors import ConcretizationTypeError
 from gnomon.lax._control import common
 from gnomon.lax._control.common import (
-    Body, as_arrays, as_types, check_functions, flatten, leaf_avals, permuted,
-    runs_in_python, trace_body)
+  Body,
+  as_arrays,
+  as_types,
+  check_functions,
+  flatten,
+  leaf_avals,
+  permuted,
+  runs_in_python,
+  trace_body,
+)
 from gnomon.transform.jvp import Moves, jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.vmap import batch_jaxpr, to_dim
 
@@ -75,9 +83,9 @@ def scan(f: Callable[..., Any], init: Any, xs: Any = None, length: int | None = 
     return _run_in_python(f, leaves[:k], init_tree, leaves[k:], xs_tree, n, reverse)
   x_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in avals[k:]]
   body, carry_avals = trace_loop("scan body", f, tree, init_tree, avals[:k], x_avals)
-  carry_out, ys_tree = body.out_tree.children()
   operands = [*body.consts, *as_types(leaves[:k], carry_avals), *leaves[k:]]
-  outs = _bind_forwarded(operands, body, k, length=n, reverse=bool(reverse), unroll=unroll)
+  outs = _bind_forwarded(
+      operands, body, k, length=n, reverse=bool(reverse), unroll=unroll)
   return body.out_tree.unflatten(outs)
 
 
@@ -86,7 +94,7 @@ def trace_loop(who: str, f: Any, tree: Any, carry_tree: Any, carry: list[Any],
   """Traces `f(carry, x)`; weak types in the carry become what comes out."""
   n = len(carry)
   while True:
-    body = trace_body(f, who.split()[0], tree, [*carry, *others])
+    body = trace_body(f, who.split(maxsplit=1)[0], tree, [*carry, *others])
     parts = body.out_tree.children()
     if len(parts) != 2:
       raise TypeError(
@@ -98,7 +106,7 @@ def trace_loop(who: str, f: Any, tree: Any, carry_tree: Any, carry: list[Any],
       break
     carry = wider
   common.check_carry(
-      f"{who}", f, carry_tree, parts[0], carry, outs,
+      who, f, carry_tree, parts[0], carry, outs,
       lambda: common.carry_paths(f, tree)[:n])
   return body, carry
 
@@ -115,14 +123,14 @@ def _length(
   if length is not None:
     if isinstance(length, Tracer) and length.concrete() is None:
       raise ConcretizationTypeError(length, "scan needs its argument length as an int")
-    length = int(length)
-    if length < 0:
-      raise ValueError(f"scan needs a length that is not negative, got {length}")
-    if any(size != length for size in sizes):
+    n = int(length)
+    if n < 0:
+      raise ValueError(f"scan needs a length that is not negative, got {n}")
+    if any(size != n for size in sizes):
       raise ValueError(
-          f"scan got `length` argument of {length} which disagrees with leading axis "
-          f"sizes {sizes}")
-    return length
+          f"scan got `length` argument of {n} which disagrees with leading axis sizes "
+          f"{sizes}")
+    return n
   if not sizes:
     raise ValueError(
         "scan got no values to scan over and `length` not provided: give the number of "
@@ -137,7 +145,8 @@ def _unroll(unroll: Any, length: int) -> int:
   if isinstance(unroll, bool):
     return max(length, 1) if unroll else 1
   if not hasattr(unroll, "__index__") or unroll.__index__() < 0:
-    raise ValueError(f"scan: `unroll` must be a bool or a non-negative int, got {unroll!r}")
+    raise ValueError(
+        f"scan: `unroll` must be a bool or a non-negative int, got {unroll!r}")
   return unroll.__index__()  # type: ignore[no-any-return]
 
 
@@ -234,7 +243,8 @@ def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr, num_consts: int,
 
 
 def _jvp_fixpoint(
-    jaxpr: ClosedJaxpr, moves: Moves, nc: int, k: int) -> tuple[Moves, ClosedJaxpr, Moves]:
+    jaxpr: ClosedJaxpr, moves: Moves, nc: int, k: int,
+) -> tuple[Moves, ClosedJaxpr, Moves]:
   """Finds which carries have tangents; returns moves in, the derivative, moves out."""
   ys = (False,) * (len(jaxpr.out_avals) - k)
   while True:

@@ -1,4 +1,4 @@
-"""How a scan is compiled: as a loop of one or several steps a round, or without a loop."""
+"""How a scan is compiled: a loop of one or several steps a round, or no loop at all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ class _Steps:
         slices.append(b.reshape(part, a))
       carry, made = self.step(carry, slices)
       rows[i] = [
-          b.reshape(y, ShapedArray((1, *a.shape), a.dtype)) for y, a in zip(made, self.ys)]
+          b.reshape(y, ShapedArray((1, *a.shape), a.dtype))
+          for y, a in zip(made, self.ys)]
     stacked = [
         parts[0] if len(parts) == 1 else b.op1(
             "stablehlo.concatenate", b.tensor_of((self.length, *a.shape), a.dtype), parts,
@@ -149,7 +150,8 @@ def _is_tiny(jaxpr: ClosedJaxpr, num_consts: int, num_carry: int) -> bool:
   differently; so what is made of a constant must meet something from outside the carry.
   """
   j = jaxpr.jaxpr
-  avals = [*jaxpr.in_avals, *jaxpr.out_avals, *(v.aval for e in j.eqns for v in e.outvars)]
+  made = [v.aval for e in j.eqns for v in e.outvars]
+  avals = [*jaxpr.in_avals, *jaxpr.out_avals, *made]
   if (len(j.eqns) > _MOST or j.effects
       or any(e.primitive.name not in _CHEAP for e in j.eqns)
       or any(a.shape or not isinstance(a.dtype, np.dtype) for a in avals)):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gnomon.core.jaxpr import (
-    ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr, memoised)
+from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr, memoised
 from gnomon.core.rule import dce_rule, linearize_rule, transpose_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import add_tangents, instantiate, zeros_like_aval
@@ -73,10 +72,10 @@ def _linearize_fixpoint(
 
 
 class _Source(NamedTuple):
-  """Where a residual comes from: the operand, constant, hoisted value or result `index`."""
+  """Where a residual comes from: the operand, constant, hoisted value or result."""
 
   kind: str
-  index: int
+  place: int
 
 
 class _Known:
@@ -87,10 +86,10 @@ class _Known:
   """
 
   __slots__ = (
-      "closed", "const_places", "hoisted", "jaxpr", "nc", "num_carry", "sources", "x_places")
+      "closed", "const_places", "hoisted", "jaxpr", "nc", "sources", "x_places")
 
   def __init__(self, split: ClosedJaxpr, n_out: int, n_res: int, nc: int, k: int) -> None:
-    self.closed, self.nc, self.num_carry = split, nc, k
+    self.closed, self.nc = split, nc
     plan = memoised(
         split, ("residuals", n_out, nc, k), lambda: _plan(split, n_out, n_res, nc, k))
     self.sources, stacked, self.hoisted = plan
@@ -114,8 +113,8 @@ class _Known:
         "const": operands, "value": self.closed.consts, "hoisted": found, "x": operands,
         "result": outs}
     return (
-        [of[s.kind][s.index] for s in (self.sources[i] for i in self.const_places)],
-        [of[s.kind][s.index] for s in (self.sources[i] for i in self.x_places)])
+        [of[s.kind][s.place] for s in (self.sources[i] for i in self.const_places)],
+        [of[s.kind][s.place] for s in (self.sources[i] for i in self.x_places)])
 
 
 def _plan(
@@ -125,7 +124,7 @@ def _plan(
   j = split.jaxpr
   places = {v: i for i, v in enumerate(j.invars)}
   values = {v: i for i, v in enumerate(j.constvars)}
-  ys = {v: i for i, v in enumerate(j.outvars[:n_out]) if i >= k and type(v) is not Literal}
+  ys = {v: i for i, v in enumerate(j.outvars[k:n_out], k) if type(v) is not Literal}
   varying = depends(j, j.invars[nc:])
   impure = {v for e in j.eqns if e.effects for v in e.outvars}
   if impure:
@@ -173,7 +172,8 @@ def _(cts: Values, args: Values, *, jaxpr: ClosedJaxpr, num_consts: int, num_car
   if not all(linear):
     return _transpose_linear_part(cts, args, linear, jaxpr, nc, k, params)
   body_known = (*known[:nc], *(False,) * k, *known[nc + k:])
-  body, ct_moves, const_moves, x_moves = _transposed_body(jaxpr, body_known, moves_of(cts), nc, k)
+  body, ct_moves, const_moves, x_moves = _transposed_body(
+      jaxpr, body_known, moves_of(cts), nc, k)
   const_avals = [a for a, u in zip(jaxpr.in_avals[:nc], known) if not u]
   acc = [zeros_like_aval(a) for a, m in zip(const_avals, const_moves) if m]
   carry = [instantiate(t) for t, m in zip(cts, ct_moves) if m]
@@ -317,7 +317,8 @@ def _split_known(
         [], residuals + rest, [v for v, u in zip(j.outvars, out_known) if not u], later,
         debug_info=j.debug_info)
     return (
-        ClosedJaxpr(first, jaxpr.consts), ClosedJaxpr(second, ()), len(residuals), out_known)
+        ClosedJaxpr(first, jaxpr.consts), ClosedJaxpr(second, ()), len(residuals),
+        out_known)
 
   return memoised(jaxpr, ("split known", known), make)  # type: ignore[no-any-return]
 

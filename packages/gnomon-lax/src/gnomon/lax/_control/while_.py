@@ -13,17 +13,34 @@ from gnomon.core.effects import Effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
-    batch_rule, dce_rule, effects_rule, jvp_rule, linearize_rule, lower, transpose_rule,
-    typing_rule)
-from gnomon.core.structural import instantiate
+  batch_rule,
+  dce_rule,
+  effects_rule,
+  jvp_rule,
+  linearize_rule,
+  lower,
+  transpose_rule,
+  typing_rule,
+)
+from gnomon.core.structural import convert, instantiate
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.lax._arithmetic import add
 from gnomon.lax._comparison import lt
 from gnomon.lax._control import common
 from gnomon.lax._control.common import (
-    Body, as_types, check_functions, flatten, leaf_avals, part_of, permuted,
-    runs_in_python, trace_body, union, widened)
+  Body,
+  as_types,
+  check_functions,
+  flatten,
+  leaf_avals,
+  part_of,
+  permuted,
+  runs_in_python,
+  trace_body,
+  union,
+  widened,
+)
 from gnomon.lax._control.scan import scan
 from gnomon.transform.dce import dce_closed
 from gnomon.transform.jvp import Moves, jvp_jaxpr, moves_of, moving, place
@@ -104,8 +121,8 @@ def _check_condition(test: Body) -> None:
         f"{avals[0]}; compare it with something, and reduce arrays with all or any")
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any, *,
-              unroll: int | bool | None = None) -> Any:
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any],
+              init_val: Any, *, unroll: int | bool | None = None) -> Any:
   """Repeats a function on a value, for each integer of a range.
 
   Computes what this does, as one loop whose body is traced once::
@@ -124,7 +141,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     body_fun: from an integer and the value to the next one, of the same structure and
       types.
     init_val: the first value: a pytree of arrays.
-    unroll: how many steps the compiled loop does in one round, for known bounds; True: all.
+    unroll: how many steps the compiled loop does in one round, for known bounds; True:
+      all of them.
 
   Returns:
     The last value; `init_val` if the range is empty.
@@ -134,8 +152,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
   10
 
   Raises:
-    TypeError: the bounds differ in type; the body cannot be called, or does not return what
-      it got in structure and types.
+    TypeError: the bounds differ in type; the body cannot be called, or does not return
+      what it got in structure and types.
     ValueError: `unroll` is given, and the bounds are not known.
   """
   check_functions("fori_loop", body_fun=body_fun)
@@ -161,13 +179,12 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
 
 def _bounds_dtype(lower: Any, upper: Any) -> Any:
   """The dtype of the counter; a Python integer takes that of the other bound."""
-  low, high = (
-      tools.check_leaf(x, "lax.fori_loop", lambda name=name: name)
-      for x, name in ((lower, "lower"), (upper, "upper")))
+  low = tools.check_leaf(lower, "lax.fori_loop", lambda: "lower")
+  high = tools.check_leaf(upper, "lax.fori_loop", lambda: "upper")
   if low.shape or high.shape:
     raise TypeError(
-        f"fori_loop: the bounds must be scalars, got lower of type {low} and upper of type "
-        f"{high}")
+        f"fori_loop: the bounds must be scalars, got lower of type {low} and upper of "
+        f"type {high}")
   if low.dtype == high.dtype:
     return low.dtype
   integers = all(dtypes.issubdtype(a.dtype, np.integer) for a in (low, high))
@@ -194,7 +211,7 @@ def _known_bounds(lower: Any, upper: Any) -> tuple[int, int] | None:
 
 
 def _bound(x: Any, dtype: Any) -> Any:
-  return x if typeof(x).dtype == dtype else common.convert(x, dtype)
+  return x if typeof(x).dtype == dtype else convert(x, dtype)
 
 
 def _below(body_fun: Any, val: Any) -> Any:
@@ -222,8 +239,8 @@ def _(*avals: ShapedArray, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
   n = len(body_jaxpr.out_avals)
   if len(avals) != cond_nconsts + body_nconsts + n:
     raise TypeError(
-        f"while: got {len(avals)} operands, but {cond_nconsts} constants of the condition, "
-        f"{body_nconsts} of the body and {n} carried values")
+        f"while: got {len(avals)} operands, but {cond_nconsts} constants of the "
+        f"condition, {body_nconsts} of the body and {n} carried values")
   return body_jaxpr.out_avals
 
 
@@ -253,7 +270,8 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
     found = holds(*carry)
     if pred.shape:
       found = b.reduce(
-          found, pred, ShapedArray((), pred.dtype), range(pred.ndim), "stablehlo.or", False)
+          found, pred, ShapedArray((), pred.dtype), range(pred.ndim), "stablehlo.or",
+          False)
     return [found]
 
   def body(*carry: Any) -> list[Any]:
@@ -315,10 +333,11 @@ def _(primals: Values, tangents: Values, **params: Any) -> Any:
 @transpose_rule.define(while_p)
 def _(cts: Values, args: Values, **_: Any) -> list[Any]:
   raise ValueError(
-      "Reverse-mode differentiation does not work for lax.while_loop, nor for lax.fori_loop "
-      "with bounds that are traced values: the number of steps, and so of intermediate "
-      "values to keep, is not known. Use lax.scan, or lax.fori_loop with static bounds "
-      "(Python integers), perhaps with lax.cond inside; or forward mode (jvp, jacfwd)")
+      "Reverse-mode differentiation does not work for lax.while_loop, nor for "
+      "lax.fori_loop with bounds that are traced values: the number of steps, and so of "
+      "intermediate values to keep, is not known. Use lax.scan, or lax.fori_loop with "
+      "static bounds (Python integers), perhaps with lax.cond inside; or forward mode "
+      "(jvp, jacfwd)")
 
 
 @batch_rule.define(while_p)
