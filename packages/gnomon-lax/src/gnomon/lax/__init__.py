@@ -296,3 +296,10 @@ from gnomon.lax._cumulative import cumprod as cumprod
 from gnomon.lax._cumulative import cumprod_p as cumprod_p
 from gnomon.lax._cumulative import cumsum as cumsum
 from gnomon.lax._cumulative import cumsum_p as cumsum_p
+
+# sorting
+from gnomon.lax._sort import sort as sort
+from gnomon.lax._sort import sort_key_val as sort_key_val
+from gnomon.lax._sort import sort_p as sort_p
+from gnomon.lax._sort import top_k as top_k
+from gnomon.lax._sort import top_k_p as top_k_p

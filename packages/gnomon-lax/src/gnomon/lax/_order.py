@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
-from gnomon.core.structural import full, select_n
+from gnomon.core.structural import convert_element_type_p, full, real_p, select_n
 from gnomon.core.types import typeof
-from gnomon.lax._bitwise import bitwise_xor
-from gnomon.lax._comparison import eq, lt, ne
+from gnomon.lax._arithmetic import neg
+from gnomon.lax._bitwise import bitwise_and, bitwise_xor, shift_right_arithmetic
+from gnomon.lax._comparison import gt, lt
+from gnomon.lax._complex import imag_p
 from gnomon.lax._conversion import bitcast_convert_type_p
 
 _SIGNED = {8: np.dtype("int8"), 16: np.dtype("int16"), 32: np.dtype("int32"),
@@ -25,36 +27,48 @@ def has_keys(dtype: Any) -> bool:
 def keys(x: Any, *, nan_last: bool = True) -> Any:
   """Signed integers that compare as floating-point numbers do.
 
-  Zeros of both signs have one key, and so have all NaNs: the greatest integer, or the
-  least one.
+  Zeros of both signs have one key, and so have all nans: the greatest integer, or the
+  least one. Only bits are looked at: CPUs may take denormal numbers for zeros.
   """
   aval = typeof(x)
   kind = _SIGNED[dtypes.itemsize_bits(aval.dtype)]
   info = np.iinfo(kind)
   bits = bitcast_convert_type_p.bind(x, new_dtype=kind)[0]
-  key = _flip_negative(bits)
-  zero = full(aval.shape, 0, kind)
+  size = bitwise_and(bits, _scalar(kind, info.max))
+  key = select_n(lt(bits, _scalar(kind, 0)), bits, neg(size))
   nan = full(aval.shape, info.max if nan_last else info.min, kind)
-  return select_n(ne(x, x), select_n(eq(x, _scalar(aval.dtype, 0)), key, zero), nan)
+  return select_n(gt(size, _scalar(kind, infinity_bits(aval.dtype))), key, nan)
 
 
-def exact_keys(x: Any) -> Any:
-  """Keys that tell apart zeros of both signs and NaNs: `from_exact_keys` undoes them."""
-  kind = _SIGNED[dtypes.itemsize_bits(typeof(x).dtype)]
-  return _flip_negative(bitcast_convert_type_p.bind(x, new_dtype=kind)[0])
-
-
-def from_exact_keys(key: Any, dtype: Any) -> Any:
-  """The numbers that have these keys."""
-  return bitcast_convert_type_p.bind(_flip_negative(key), new_dtype=dtype)[0]
-
-
-def _flip_negative(bits: Any) -> Any:
-  """Reverses the order of negative integers; the same again gives them back."""
-  kind = typeof(bits).dtype
-  flipped = bitwise_xor(bits, _scalar(kind, np.iinfo(kind).max))
-  return select_n(lt(bits, _scalar(kind, 0)), bits, flipped)
+def infinity_bits(dtype: Any) -> int:
+  """The bits of infinity as an integer: those of nans are greater."""
+  kind = _SIGNED[dtypes.itemsize_bits(dtype)]
+  return int(np.asarray(np.inf, dtype).view(kind))
 
 
 def _scalar(dtype: Any, value: Any) -> Any:
   return np.asarray(value, dtype)[()]
+
+
+def to(x: Any, dtype: Any) -> Any:
+  """Converts to a dtype, 64-bit ones too where users have them off: within programs only."""
+  return convert_element_type_p.bind(
+      x, new_dtype=dtype, weak_type=False, sharding=None)[0]
+
+
+def words(x: Any) -> list[Any]:
+  """int32 arrays of the same order as the elements of `x`, compared one after another."""
+  dtype, narrow = typeof(x).dtype, _SIGNED[32]
+  if dtypes.issubdtype(dtype, np.complexfloating):
+    return [*words(real_p.bind(x)[0]), *words(imag_p.bind(x)[0])]
+  if dtypes.issubdtype(dtype, np.floating):
+    x = keys(x)
+  elif dtypes.issubdtype(dtype, np.unsignedinteger) and dtype.itemsize >= 4:
+    kind = _SIGNED[8 * dtype.itemsize]
+    x = bitcast_convert_type_p.bind(x, new_dtype=kind)[0]
+    x = bitwise_xor(x, _scalar(kind, np.iinfo(kind).min))
+  if typeof(x).dtype.itemsize < 8:
+    return [to(x, narrow)]
+  kind = _SIGNED[64]
+  high = to(shift_right_arithmetic(x, _scalar(kind, 32)), narrow)
+  return [high, bitwise_xor(to(x, narrow), _scalar(narrow, np.iinfo(narrow).min))]
