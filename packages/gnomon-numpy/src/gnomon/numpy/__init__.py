@@ -119,6 +119,33 @@ from gnomon.numpy._padding import pad as pad
 from gnomon.numpy._insertion import delete as delete
 from gnomon.numpy._insertion import insert as insert
 from gnomon.numpy._insertion import trim_zeros as trim_zeros
+from gnomon.numpy._reductions import all as all
+from gnomon.numpy._reductions import amax as amax
+from gnomon.numpy._reductions import amin as amin
+from gnomon.numpy._reductions import any as any
+from gnomon.numpy._reductions import average as average
+from gnomon.numpy._reductions import count_nonzero as count_nonzero
+from gnomon.numpy._reductions import max as max
+from gnomon.numpy._reductions import mean as mean
+from gnomon.numpy._reductions import min as min
+from gnomon.numpy._reductions import prod as prod
+from gnomon.numpy._reductions import ptp as ptp
+from gnomon.numpy._reductions import sum as sum
+from gnomon.numpy._nan import nancumprod as nancumprod
+from gnomon.numpy._nan import nancumsum as nancumsum
+from gnomon.numpy._nan import nanmax as nanmax
+from gnomon.numpy._nan import nanmean as nanmean
+from gnomon.numpy._nan import nanmin as nanmin
+from gnomon.numpy._nan import nanprod as nanprod
+from gnomon.numpy._nan import nansum as nansum
+from gnomon.numpy._variance import nanstd as nanstd
+from gnomon.numpy._variance import nanvar as nanvar
+from gnomon.numpy._variance import std as std
+from gnomon.numpy._variance import var as var
+from gnomon.numpy._cumulative import cumprod as cumprod
+from gnomon.numpy._cumulative import cumsum as cumsum
+from gnomon.numpy._cumulative import cumulative_prod as cumulative_prod
+from gnomon.numpy._cumulative import cumulative_sum as cumulative_sum
 
 # dtypes, constants
 from gnomon.numpy._dtypes import ComplexWarning as ComplexWarning

@@ -257,10 +257,10 @@ def _mirror_join(
 
 def _pad_statistic(
     x: Any, axis: int, pair: tuple[int, int], mode: str, lengths: Any) -> Any:
-  from gnomon.numpy import _order, _reductions  # they come after this module
+  from gnomon.numpy import _quantile, _reductions  # they come after this module
   find: Any = {
       "maximum": _reductions.max, "minimum": _reductions.min, "mean": _reductions.mean,
-      "median": _order.median}[mode]
+      "median": _quantile.median}[mode]
   n = typeof(x).shape[axis]
   first, last = (n, n) if lengths is None else (min(lengths[0], n), min(lengths[1], n))
 
