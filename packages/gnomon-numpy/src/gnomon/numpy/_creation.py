@@ -385,8 +385,8 @@ def _iota(size: int, dtype: Any) -> Any:
 def _steps(size: int, first: Any, by: Any, dtype: Any) -> Any:
   out = lax.iota(dtype, size)
   if not (isinstance(by, np.generic) and by == 1):
-    out = lax.mul(out, lax.full((size,), by))
-  return lax.add(out, lax.full((size,), first))
+    out = lax.mul(out, by)
+  return lax.add(out, first)
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
@@ -424,7 +424,7 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
   dtype = inexact if dtype is None else dtype_of(dtype)
   numbers = (bool, int, float, complex)
   if type(start) in numbers and type(stop) in numbers:
-    value, step = np.linspace(start, stop, num, endpoint, retstep=True)
+    value, step = _linspace_values(start, stop, num, endpoint)
     if dtype.kind in "iu":
       value = np.floor(value.real)
     elif dtype.kind not in "cb":
@@ -437,6 +437,22 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
   return (out, found) if retstep else out
 
 
+def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[Any, Any]:
+  """The numbers and their distance in double precision, as NumPy computes them."""
+  start, stop = start * 1.0, stop * 1.0
+  div = num - 1 if endpoint else num
+  if div <= 0:
+    return np.full((num,), start), math.nan
+  step = (stop - start) / div
+  if step:
+    out = np.arange(num) * step + start
+  else:  # a distance too small for the dtype
+    out = np.arange(num) / div * (stop - start) + start
+  if endpoint:
+    out[-1] = stop
+  return out, step
+
+
 @compiled(static=("num", "endpoint", "dtype", "inexact", "axis"))
 def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexact: Any,
               axis: int) -> Any:
@@ -446,8 +462,8 @@ def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexa
       _spread(shape, convert(x, inexact), inexact, False) for x in (start, stop)]
   div = max(num - 1, 0) if endpoint else num
   width = lax.sub(stop, start)
-  step = lax.div(width, lax.full(shape, div, inexact)) if div else lax.full(
-      shape, math.nan, inexact)
+  count = np.asarray(div, inexact)[()]
+  step = lax.div(width, count) if div else lax.full(shape, math.nan, inexact)
   n = num - 1 if endpoint and num > 1 else num
   whole = (n, *shape)
   i = lax.broadcasted_iota(dtypes.finfo(inexact).dtype, whole, 0)
@@ -456,11 +472,10 @@ def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexa
   if div == 0:
     out = a
   elif dtypes.issubdtype(dtype, np.integer):  # exact where the numbers are integers
-    d = lax.full(whole, div, inexact)
-    out = lax.div(lax.add(lax.mul(a, lax.sub(d, i)), lax.mul(b, i)), d)
+    out = lax.div(lax.add(lax.mul(a, lax.sub(count, i)), lax.mul(b, i)), count)
   else:
-    t = lax.div(i, lax.full(whole, div, inexact))
-    out = lax.add(lax.mul(a, lax.sub(lax.full(whole, 1, inexact), t)), lax.mul(b, t))
+    t = lax.div(i, count)
+    out = lax.add(lax.mul(a, lax.sub(np.ones((), inexact)[()], t)), lax.mul(b, t))
   if n < num:
     out = lax.concatenate([out, lax.expand_dims(stop, (0,))], 0)
   if dtypes.issubdtype(dtype, np.integer) and not dtypes.issubdtype(

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from gnomon import lax
+from gnomon.api.device import device_put
 from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import typeof
+from gnomon.numpy._arithmetic import true_divide
 from gnomon.numpy._indexing import read as reading
 from gnomon.numpy._indexing.parse import parse
 from gnomon.numpy._indexing.places import layout
 from gnomon.numpy._indexing.write import update, usable
+from gnomon.numpy._power import power
 
 
 class IndexUpdateHelper:
@@ -131,7 +134,6 @@ class IndexUpdateRef:
     >>> gnp.array([1.0, 6.0]).at[1].divide(2).tolist()
     [1.0, 3.0]
     """
-    from gnomon.numpy import true_divide
     product = IndexUpdateRef(_ones(self.array), self.index).multiply(
         values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
         mode=mode, wrap_negative_indices=wrap_negative_indices)
@@ -146,7 +148,6 @@ class IndexUpdateRef:
     >>> gnp.array([1.0, 3.0]).at[1].power(2).tolist()
     [1.0, 9.0]
     """
-    from gnomon.numpy import power
     product = IndexUpdateRef(_ones(self.array), self.index).multiply(
         values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
         mode=mode, wrap_negative_indices=wrap_negative_indices)
@@ -169,7 +170,6 @@ def _number(fill_value: Any) -> Any:
 def _placed(x: Any, out_sharding: Any) -> Any:
   if out_sharding is None:
     return x
-  from gnomon.api.device import device_put
   return device_put(x, out_sharding)
 
 

@@ -23,6 +23,7 @@ from gnomon import errors
 from gnomon.core import dtypes
 from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
+from gnomon.numpy._conversion import asarray
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array
@@ -210,8 +211,6 @@ def _as_index(e: Any) -> Any:
 
 
 def _from_list(e: Any) -> Any:
-  from gnomon.numpy._conversion import asarray  # it is built on indexing
-
   try:
     found = np.asarray(e)
   except errors.TracerArrayConversionError:

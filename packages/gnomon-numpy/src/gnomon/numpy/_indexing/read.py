@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from gnomon import jit, lax
+from gnomon.api.device import device_put
 from gnomon.core.structural import convert
 from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import typeof
 from gnomon.lax import GatherScatterMode
+from gnomon.numpy._conversion import on_device
 from gnomon.numpy._indexing.parse import SCALARS, Entries, has_mask, parse
 from gnomon.numpy._indexing.places import is_basic, layout
 from gnomon.runtime.jaxlib import arrays
@@ -39,8 +42,9 @@ def getitem(self: Any, index: Any) -> Any:
   if get_current() is EVAL and type(self) is Array:
     if type(index) is int:
       shape = self.shape
-      if shape and 0 <= index < shape[0]:
-        return _row(self, index)
+      if shape and shape[0]:
+        n = shape[0]
+        return _row(self, index if 0 <= index < n else min(max(index + n * (index < 0), 0), n - 1))
     return _eager(self, index)
   entries, numbers = parse(index, typeof(self).shape)
   return read(self, entries, numbers)
@@ -48,20 +52,25 @@ def getitem(self: Any, index: Any) -> Any:
 
 def _row_of(x: Any, i: Any) -> Any:
   n = x.ndim
-  found = lax.dynamic_slice(x, (i, *[0] * (n - 1)), (1, *x.shape[1:]), allow_negative_indices=False)
+  found = lax.dynamic_slice(
+      x, (i, *[0] * (n - 1)), (1, *x.shape[1:]), allow_negative_indices=False)
   return lax.squeeze(found, (0,))
 
 
 _row = jit(_row_of)
+_plain: dict[Entries, Any] = {}  # the program of each structure
 
 
 def _eager(x: Any, index: Any) -> Any:
   if has_mask(index) and _on_host(x):
     return _masked(x, index)
   entries, numbers = parse(index, x.shape)
-  if all(e == ":" for e in entries):
-    return x
-  return program(entries, PROMISE, None, False, False, x, *numbers)
+  run = _plain.get(entries)
+  if run is None:
+    if not numbers and all(e == ":" for e in entries):
+      return x
+    run = _plain[entries] = jit(lambda x, *numbers: read(x, entries, numbers))
+  return run(x, *numbers)
 
 
 def _read(
@@ -81,21 +90,14 @@ def _on_host(x: Any) -> bool:
 
 def _masked(x: Any, index: Any) -> Any:
   """A selection by masks, whose size depends on values: no program for each size."""
-  from gnomon.numpy._conversion import on_device
-
-  entries, numbers = parse(index, x.shape)
-  del numbers
+  entries, numbers = parse(index, x.shape)  # checks it
   known = tuple(map(_host, index)) if type(index) is tuple else _host(index)
   try:
     value = np.asarray(x)[known]
   except IndexError:  # NumPy refuses places outside
-    entries, numbers = parse(index, x.shape)
     return program(entries, PROMISE, None, False, False, x, *numbers)
   out = on_device(np.ascontiguousarray(value), x.aval.weak_type)
-  if x._committed:
-    from gnomon.api.device import device_put
-    return device_put(out, x.sharding)
-  return out
+  return device_put(out, x.sharding) if x._committed else out
 
 
 def _host(e: Any) -> Any:
@@ -207,8 +209,6 @@ def _gather(
 
 # ---- iteration
 
-_CHUNK = 64
-
 
 def iterate(self: Any) -> Any:
   """The iterator over the rows of an array.
@@ -220,27 +220,6 @@ def iterate(self: Any) -> Any:
   if not shape:
     raise TypeError("iteration over a 0-d array")
   if get_current() is EVAL and type(self) is Array:
-    return iter(_host_rows(self) if _on_host(self) else _device_rows(self))
+    return map(functools.partial(_row, self), range(shape[0]))
   return iter([
       lax.index_in_dim(self, i, keepdims=False) for i in range(shape[0])])
-
-
-def _host_rows(x: Any) -> Any:
-  from gnomon.core.types import ShapedArray
-
-  value, sharding = np.asarray(x), x.sharding
-  devices, committed = list(sharding._internal_device_list), x._committed
-  aval = ShapedArray(x.shape[1:], x.dtype, x.aval.weak_type)
-  for row in value:
-    yield arrays.put(aval, sharding, [np.asarray(row)], devices, committed=committed)
-
-
-def _device_rows(x: Any) -> Any:
-  n = x.shape[0]
-  for i in range(0, n, _CHUNK):
-    yield from _unstack(x if n <= _CHUNK else x[i:i + _CHUNK])
-
-
-@jit
-def _unstack(x: Any) -> Any:
-  return tuple([lax.index_in_dim(x, i, keepdims=False) for i in range(x.shape[0])])

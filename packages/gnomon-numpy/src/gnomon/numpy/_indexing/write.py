@@ -15,6 +15,7 @@ from gnomon.core.structural import convert
 from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import typeof
 from gnomon.lax import GatherScatterMode
+from gnomon.numpy._conversion import asarray
 from gnomon.numpy._indexing.parse import Entries, parse
 from gnomon.numpy._indexing.places import Layout, layout
 from gnomon.numpy._indexing.read import FILL, read
@@ -62,7 +63,6 @@ def usable(mode: Any) -> GatherScatterMode:
 def _as_values(values: Any) -> Any:
   if isinstance(values, (bool, int, float, complex)) or type(values) is Array:
     return values
-  from gnomon.numpy._conversion import asarray  # it is built on indexing
   return values if isinstance(values, np.ndarray) and values.dtype.kind in "biufc" else (
       asarray(values))
 
