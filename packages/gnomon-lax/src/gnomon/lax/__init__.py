@@ -303,3 +303,11 @@ from gnomon.lax._sort import sort_key_val as sort_key_val
 from gnomon.lax._sort import sort_p as sort_p
 from gnomon.lax._sort import top_k as top_k
 from gnomon.lax._sort import top_k_p as top_k_p
+
+# random bits
+from gnomon.lax._rng import RandomAlgorithm as RandomAlgorithm
+from gnomon.lax._rng import rng_bit_generator as rng_bit_generator
+from gnomon.lax._rng import rng_bit_generator_p as rng_bit_generator_p
+from gnomon.lax._rng import rng_uniform as rng_uniform
+from gnomon.lax._rng import rng_uniform_p as rng_uniform_p
+from gnomon.lax._rng import threefry2x32_p as threefry2x32_p
