@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from gnomon.testing import assert_close, check_grads, check_vmap_axes
 MODES = ["promise_in_bounds", "clip", "fill"]
 
 
-def loop(x, indices, numbers, sizes, mode, fill):
+def loop(x: Any, indices: Any, numbers: Any, sizes: Any, mode: Any, fill: Any) -> Any:
   """What a gather is: a window of `x` for each index vector, clipped or filled."""
   offset, collapsed, index_map, batching, index_batching = numbers
   outer = indices.shape[:-1]
@@ -40,7 +42,7 @@ def loop(x, indices, numbers, sizes, mode, fill):
   return out
 
 
-def random_case(seed, *, inside):
+def random_case(seed: Any, *, inside: Any) -> Any:
   """An operand, indices, dimension numbers and slice sizes."""
   rng = np.random.default_rng(seed)
   ndim = int(rng.integers(1, 5))
@@ -59,22 +61,22 @@ def random_case(seed, *, inside):
   within = sum(r == "window" for r in roles)
   offset = sorted(rng.permutation(within + len(outer))[:within].tolist())
   low, high = (0, 1) if inside else (-2, 3)
-  indices = np.stack(
-      [rng.integers(low, max(shape[d] - sizes[d] + high, low + 1), outer) for d in indexed],
-      -1).astype("int32") if indexed else np.zeros((*outer, 0), "int32")
+  columns = [
+      rng.integers(low, max(shape[d] - sizes[d] + high, low + 1), outer) for d in indexed]
+  indices = np.stack(columns, -1) if columns else np.zeros((*outer, 0))
   numbers = lax.GatherDimensionNumbers(
       tuple(offset), tuple(d for d in range(ndim) if roles[d] == "collapsed"),
       tuple(int(d) for d in indexed), tuple(batching), tuple(index_batching))
   x = rng.permutation(int(np.prod(shape))).reshape(shape).astype("float32")
-  return x, indices, numbers, tuple(sizes)
+  return x, indices.astype("int32"), numbers, tuple(sizes)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_dimension_numbers(mode):
+def test_random_dimension_numbers(mode: Any) -> None:
   cases = [random_case(s, inside=mode == "promise_in_bounds") for s in range(60)]
 
   @gnomon.jit
-  def all_of(pairs):
+  def all_of(pairs: Any) -> Any:
     return [lax.gather(x, i, n, s, mode=mode, fill_value=-1.5)
             for (x, i), (_, _, n, s) in zip(pairs, cases, strict=True)]
 
@@ -84,7 +86,7 @@ def test_random_dimension_numbers(mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_batching(mode):
+def test_random_batching(mode: Any) -> None:
   """Every operand mapped or not, alone and together, along every axis."""
   for seed in (1, 4, 9, 14):
     x, indices, numbers, sizes = random_case(seed, inside=mode == "promise_in_bounds")
@@ -92,18 +94,18 @@ def test_random_batching(mode):
     if mode == "promise_in_bounds":
       examples[1] = (examples[1][0], indices)
 
-    def f(x, i, numbers=numbers, sizes=sizes):
+    def f(x: Any, i: Any, numbers: Any = numbers, sizes: Any = sizes) -> Any:
       return lax.gather(x, i, numbers, sizes, mode=mode, indices_are_sorted=False)
 
     check_vmap_axes(f, examples, limit=4)
 
 
-def test_batching_twice_and_over_nothing():
+def test_batching_twice_and_over_nothing() -> None:
   x = np.arange(24.0, dtype="float32").reshape(2, 3, 4)
   i = np.int32([[[0], [2]], [[1], [9]], [[-1], [0]]])
   rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
 
-  def f(x, i):
+  def f(x: Any, i: Any) -> Any:
     return lax.gather(x, i, rows, (1, 4), mode="fill")
 
   got = gnomon.vmap(gnomon.vmap(f, (None, 0)), (0, None))(x, i)
@@ -118,14 +120,15 @@ def test_batching_twice_and_over_nothing():
 POINTS = lax.GatherDimensionNumbers((), (0,), (0,))
 
 
-@pytest.mark.parametrize("dtype, fill", [
+@pytest.mark.parametrize(("dtype", "fill"), [
     ("float32", np.nan), ("float16", np.nan), ("bfloat16", np.nan), ("complex64", np.nan),
-    ("int8", -128), ("int32", -2**31), ("uint8", 255), ("uint32", 2**32 - 1), ("bool", True)])
-def test_fill_values(dtype, fill):
+    ("int8", -128), ("int32", -2**31), ("uint8", 255), ("uint32", 2**32 - 1),
+    ("bool", True)])
+def test_fill_values(dtype: Any, fill: Any) -> None:
   kind = gnomon.dtypes.bfloat16 if dtype == "bfloat16" else dtype
   x, i = np.zeros(3, kind), np.int32([[0], [3], [-1]])
 
-  def f(x):
+  def f(x: Any) -> Any:
     return (lax.gather(x, i, POINTS, (1,), mode="fill"),
             lax.gather(x, i, POINTS, (1,), mode="fill", fill_value=1),
             lax.gather(x, i, POINTS, (1,), mode=lax.GatherScatterMode.FILL_OR_DROP,
@@ -136,11 +139,12 @@ def test_fill_values(dtype, fill):
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_every_index_dtype(wide):
+def test_every_index_dtype(wide: Any) -> None:
   """Also where the operand is longer than the index dtype can count."""
   x = np.arange(300.0, dtype="float32")
   windows = lax.GatherDimensionNumbers((1,), (), (0,))
-  names = ["int8", "int16", "int32", "uint8", "uint16", "uint32"] + ["int64", "uint64"] * wide
+  names = ["int8", "int16", "int32", "uint8", "uint16", "uint32"]
+  names += ["int64", "uint64"] * wide
   with gnomon.enable_x64(wide):
     indices = []
     for name in names:
@@ -149,7 +153,7 @@ def test_every_index_dtype(wide):
           [[info.min], [0], [1], [info.max // 2], [info.max - 1], [info.max]], name))
 
     @gnomon.jit
-    def all_of(x, indices):
+    def all_of(x: Any, indices: Any) -> Any:
       return [[lax.gather(x, i, windows, (4,), mode=mode, fill_value=-1)
                for i in indices] for mode in ("clip", "fill")]
 
@@ -163,11 +167,12 @@ def test_every_index_dtype(wide):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_derivatives(mode):
+def test_derivatives(mode: Any) -> None:
   cases = [random_case(s, inside=mode == "promise_in_bounds") for s in (2, 4, 9, 14)]
 
-  def f(*xs):
-    ys = [lax.gather(x, i, n, s, mode=mode) for x, (_, i, n, s) in zip(xs, cases, strict=True)]
+  def f(*xs: Any) -> Any:
+    ys = [lax.gather(x, i, n, s, mode=mode)
+          for x, (_, i, n, s) in zip(xs, cases, strict=True)]
     return [lax.mul(y, y) for y in ys]
 
   with gnomon.enable_x64(True):
@@ -175,20 +180,21 @@ def test_derivatives(mode):
     check_grads(gnomon.jit(lambda *xs: [_finite(y) for y in f(*xs)]), xs, 2)
 
 
-def _finite(y):
+def _finite(y: Any) -> Any:
   """Zero instead of NaN: differences of NaN would tell nothing."""
   return lax.select_n(lax.ne(y, y), y, lax.full(y.shape, 0.0, y.dtype))
 
 
-def test_gradient_counts_how_often_an_element_is_taken():
+def test_gradient_counts_how_often_an_element_is_taken() -> None:
   x, i = np.ones(5, "float32"), np.int32([[1], [1], [4], [7], [-3]])
   for mode, expected in (("fill", [0, 2, 0, 0, 1]), ("clip", [1, 2, 0, 0, 2])):
-    pull = gnomon.vjp(lambda x, mode=mode: lax.gather(x, i, POINTS, (1,), mode=mode), x)[1]
+    pull = gnomon.vjp(
+        lambda x, mode=mode: lax.gather(x, i, POINTS, (1,), mode=mode), x)[1]
     assert_close(pull(np.ones(5, "float32"))[0], np.float32(expected))
 
 
-def test_integers_have_no_derivative():
-  def f(x):
+def test_integers_have_no_derivative() -> None:
+  def f(x: Any) -> Any:
     return lax.mul(x, lax.convert_element_type(
         lax.reduce_sum(lax.gather(np.int32([1, 2]), np.int32([[1]]), POINTS, (1,)), (0,)),
         np.float32))
@@ -196,7 +202,7 @@ def test_integers_have_no_derivative():
   assert float(gnomon.grad(f)(3.0)) == 2
 
 
-def test_params():
+def test_params() -> None:
   x, i = np.zeros((3, 4), "float32"), np.int32([[0], [2]])
   numbers = lax.GatherDimensionNumbers([np.int64(1)], [0], [0])
   jaxpr = gnomon.make_jaxpr(
@@ -211,17 +217,18 @@ def test_params():
       "start_index_map=(0,), operand_batching_dims=(), start_indices_batching_dims=())")
 
 
-def test_modes():
+def test_modes() -> None:
   mode = lax.GatherScatterMode
-  assert [mode.from_any(m) for m in ("clip", "fill", "drop", "promise_in_bounds", None)] == [
+  names = ("clip", "fill", "drop", "promise_in_bounds", None)
+  assert [mode.from_any(m) for m in names] == [
       mode.CLIP, mode.FILL_OR_DROP, mode.FILL_OR_DROP, mode.PROMISE_IN_BOUNDS,
       mode.FILL_OR_DROP]
   assert mode.from_any(mode.ONE_HOT) is mode.from_any("one_hot")
-  with pytest.raises(ValueError, match="'nearest'.*'clip'"):
+  with pytest.raises(ValueError, match=r"'nearest'.*'clip'"):
     mode.from_any("nearest")
 
 
-def test_index_take():
+def test_index_take() -> None:
   x = np.arange(12.0, dtype="float32").reshape(3, 4)
   a, b = np.int32([2, -1, 5]), np.int32([0, 3, -4])
   assert_close(lax.index_take(x, [a, b], (0, 1)), x[a % 3, b % 4])
@@ -230,31 +237,34 @@ def test_index_take():
   long = np.arange(300.0, dtype="float32")
   assert_close(lax.index_take(long, [np.int8([-1, 3])], (0,)), long[[-1, 3]])
   assert_close(lax.index_take(long, [np.uint8([255, 3])], (0,)), long[[255, 3]])
-  with pytest.raises(TypeError, match="one 1-d array of indices for each"):
+  with pytest.raises(TypeError, match="one 1-d array of integers for each"):
     lax.index_take(x, [a], (0, 1))
 
 
 X = np.zeros((3, 4), "float32")
-I = np.zeros((2, 1), "int32")
+PLACES = np.zeros((2, 1), "int32")
 
 
-def _call(*numbers, sizes=(1, 4), x=X, indices=I, **options):
+def _call(
+    *numbers: Any, sizes: Any = (1, 4), x: Any = X, indices: Any = PLACES,
+    **options: Any) -> Any:
   return lambda: lax.gather(
       x, indices, lax.GatherDimensionNumbers(*numbers), sizes, **options)
 
 
-@pytest.mark.parametrize("call, error, match", [
+@pytest.mark.parametrize(("call", "error", "match"), [
     (_call((2,), (0,), (0,)), TypeError, "offset_dims must be within"),
     (_call((1, 0), (), (0,)), TypeError, "offset_dims must increase"),
     (_call((1,), (), (0,)), TypeError, "one entry of offset_dims"),
-    (_call((1,), (0,), (0,), sizes=(2, 4)), TypeError, "collapse dimensions of slice size 1"),
+    (_call((1,), (0,), (0,), sizes=(2, 4)), TypeError, "collapse dimensions of slice"),
     (_call((1,), (0,), (0,), sizes=(1, 5)), TypeError, "slice_sizes from 0"),
     (_call((1,), (0,), (0,), sizes=(1,)), TypeError, "one entry of slice_sizes"),
     (_call((1,), (0,), (0, 1)), TypeError, "start_index_map needs one entry"),
     (_call((1,), (0,), (7,)), TypeError, "start_index_map must be within the 2"),
     (_call((1,), (0, 0), (0,)), TypeError, "collapsed_slice_dims must be distinct"),
     (_call((), (1,), (1,), (0,), (0,), sizes=(1, 1)), TypeError, "same sizes"),
-    (_call((), (1,), (1,), (0,), (1,), sizes=(1, 1)), TypeError, "start_indices_batching_dims"),
+    (_call((), (1,), (1,), (0,), (1,), sizes=(1, 1)), TypeError,
+     "start_indices_batching_dims"),
     (_call((1,), (), (0,), (0,), (0,), sizes=(1, 4)), TypeError, "in common"),
     (_call((1,), (), (1,), (0,), (0,), sizes=(2, 4), indices=np.zeros((3, 1), "int32")),
      TypeError, "batch dimensions of slice size 1"),
@@ -265,6 +275,6 @@ def _call(*numbers, sizes=(1, 4), x=X, indices=I, **options):
     (_call((1,), (0,), (0,), mode="nearest"), ValueError, "unknown"),
     (_call((1,), (0,), (0,), mode="fill", fill_value=X), TypeError, "must be a scalar"),
 ])
-def test_errors(call, error, match):
+def test_errors(call: Any, error: Any, match: Any) -> None:
   with pytest.raises(error, match=match):
     call()

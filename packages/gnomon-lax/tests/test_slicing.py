@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,31 +25,32 @@ CASES = [
 DTYPES = ["float32", "int8", "uint32", "bool", "complex64", "bfloat16", "float16"]
 
 
-def _operand(dtype: str) -> np.ndarray:
-  return (np.arange(20).reshape(5, 4) % 7 - 2).astype(gnomon.dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+def _operand(dtype: str) -> Any:
+  kind = gnomon.dtypes.bfloat16 if dtype == "bfloat16" else dtype
+  return (np.arange(20).reshape(5, 4) % 7 - 2).astype(kind)
 
 
-def _numpy(x, start, limit, strides):
+def _numpy(x: Any, start: Any, limit: Any, strides: Any) -> Any:
   steps = strides or (1,) * x.ndim
   return x[tuple(slice(a, b, c) for a, b, c in zip(start, limit, steps, strict=True))]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_values(dtype):
+def test_values(dtype: Any) -> None:
   x = _operand(dtype)
   expected = [_numpy(x, *case) for case in CASES]
 
-  def f(x):
+  def f(x: Any) -> Any:
     return [lax.slice(x, *case) for case in CASES]
 
   assert_close(f(x), expected, check_dtypes=True)
   assert_close(gnomon.jit(f)(x), expected, check_dtypes=True)
 
 
-def test_derivatives_and_batching():
+def test_derivatives_and_batching() -> None:
   x = np.random.default_rng(0).normal(size=(5, 4))
 
-  def f(x):
+  def f(x: Any) -> Any:
     return [lax.mul(y, y) for y in (lax.slice(x, *case) for case in CASES)]
 
   with gnomon.enable_x64(True):
@@ -55,7 +58,7 @@ def test_derivatives_and_batching():
     check_vmap_axes(f, [(x + i,) for i in range(3)])
 
 
-def test_gradient_counts_how_often_an_element_is_taken():
+def test_gradient_counts_how_often_an_element_is_taken() -> None:
   x = np.ones((5, 4), "float32")
   for case in CASES:
     expected = np.zeros_like(x)
@@ -65,7 +68,7 @@ def test_gradient_counts_how_often_an_element_is_taken():
     assert_close(got, expected)
 
 
-def test_one_dimension():
+def test_one_dimension() -> None:
   x = np.arange(24.0, dtype="float32").reshape(2, 3, 4)
   cases = [(None, None, 1, 0), (1, None, 2, 2), (-3, -1, 1, -1), (None, -2, 1, 1),
            (0, 4, 3, -1)]
@@ -78,7 +81,7 @@ def test_one_dimension():
     assert_close(lax.index_in_dim(x, i, axis, keep), expected)
 
 
-@pytest.mark.parametrize("args, match", [
+@pytest.mark.parametrize(("args", "match"), [
     (((0,), (1,)), "one entry of start_indices"),
     (((0, 0), (5,)), "one entry of limit_indices"),
     (((0, 0), (5, 4), (1,)), "one entry of strides"),
@@ -88,12 +91,12 @@ def test_one_dimension():
     (((0, 0), (5, 4), (1, 0)), "strides of at least 1"),
     (((0, 0), (5, 4), (1, -1)), "strides of at least 1"),
 ])
-def test_errors(args, match):
+def test_errors(args: Any, match: Any) -> None:
   with pytest.raises(TypeError, match=match):
     lax.slice(np.zeros((5, 4)), *args)
 
 
-def test_errors_in_one_dimension():
+def test_errors_in_one_dimension() -> None:
   x = np.zeros((5, 4))
   with pytest.raises(ValueError, match="axis 2 is out of range"):
     lax.slice_in_dim(x, 0, 1, axis=2)
@@ -103,8 +106,9 @@ def test_errors_in_one_dimension():
     lax.index_in_dim(x, -6)
 
 
-def test_params_and_type():
-  jaxpr = gnomon.make_jaxpr(lambda x: lax.slice(x, [0, 1], (3, np.int64(4))))(_operand("int8"))
+def test_params_and_type() -> None:
+  x = _operand("int8")
+  jaxpr = gnomon.make_jaxpr(lambda x: lax.slice(x, [0, 1], (3, np.int64(4))))(x)
   (eqn,) = jaxpr.eqns
   assert eqn.params == {"start_indices": (0, 1), "limit_indices": (3, 4), "strides": None}
   assert str(jaxpr.out_avals[0]) == "int8[3,3]"

@@ -12,14 +12,28 @@ from gnomon.core.derive import defjvp, expand, move
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.structural import (
-    broadcast_in_dim, convert, instantiate, reshape, select_n, squeeze, zeros_like_aval)
+  broadcast_in_dim,
+  convert,
+  instantiate,
+  reshape,
+  select_n,
+  squeeze,
+  zeros_like_aval,
+)
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import add
 from gnomon.lax._comparison import lt
 from gnomon.lax._indexing import (
-    GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, as_elements,
-    gather_p, scatter_overwrite, signed_indices)
+  GatherDimensionNumbers,
+  GatherScatterMode,
+  ScatterDimensionNumbers,
+  as_elements,
+  gather_p,
+  linear_aval,
+  scatter_overwrite,
+  signed_indices,
+)
 from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import axis_within, index_in_dim
 
@@ -31,8 +45,8 @@ Dims = tuple[int, ...]
 
 
 def _starts(
-    op: str, operand: ShapedArray, start_indices: Any, allow_negative: bool | Sequence[bool],
-) -> list[Any]:
+    op: str, operand: ShapedArray, start_indices: Any,
+    allow_negative: bool | Sequence[bool]) -> list[Any]:
   """One scalar index a dimension, of one integer dtype, none counting from the end."""
   if isinstance(start_indices, (tuple, list)):
     starts = list(start_indices)
@@ -41,20 +55,24 @@ def _starts(
     if aval.ndim != 1:
       raise ValueError(
           f"{op}: start_indices must be a sequence of scalars or a 1-d array, got {aval}")
-    starts = [index_in_dim(start_indices, i, keepdims=False) for i in range(aval.shape[0])]
+    starts = [
+        index_in_dim(start_indices, i, keepdims=False) for i in range(aval.shape[0])]
   n = operand.ndim
   if len(starts) != n:
     raise ValueError(
-        f"{op} needs one start index a dimension of the operand: got {len(starts)} for the "
-        f"operand shape {operand.shape}")
+        f"{op} needs one start index a dimension of the operand: got {len(starts)} for "
+        f"the operand shape {operand.shape}")
   dtype = _index_dtype(op, starts)
-  negative = [allow_negative] * n if isinstance(allow_negative, bool) else list(allow_negative)
+  negative = (
+      list(allow_negative) if isinstance(allow_negative, Sequence)
+      else [bool(allow_negative)] * n)
   if len(negative) != n:
     raise ValueError(
         f"{op}: allow_negative_indices must be a bool or one a dimension of the operand "
         f"shape {operand.shape}, got {allow_negative}")
   return [
-      _start(op, i, size, neg, dtype) for i, size, neg in zip(starts, operand.shape, negative)]
+      _start(op, i, size, neg, dtype)
+      for i, size, neg in zip(starts, operand.shape, negative)]
 
 
 def _is_static(i: Any) -> bool:
@@ -71,7 +89,8 @@ def _index_dtype(op: str, starts: Sequence[Any]) -> Any:
         f"{', '.join(str(typeof(i).dtype) for i in starts)}")
   if any(a.shape for a in avals):
     raise TypeError(
-        f"{op} needs scalar start indices, got {', '.join(str(typeof(i)) for i in starts)}")
+        f"{op} needs scalar start indices, got "
+        f"{', '.join(str(typeof(i)) for i in starts)}")
   return found.pop() if found else np.dtype(np.int32)
 
 
@@ -110,8 +129,8 @@ def _one_dtype(starts: Sequence[Any]) -> list[Any]:
 def _type_starts(op: str, x: ShapedArray, starts: Sequence[ShapedArray]) -> None:
   if len(starts) != x.ndim:
     raise ValueError(
-        f"{op} needs one start index a dimension of the operand: got {len(starts)} for the "
-        f"operand shape {x.shape}")
+        f"{op} needs one start index a dimension of the operand: got {len(starts)} for "
+        f"the operand shape {x.shape}")
   if any(i.shape for i in starts):
     raise TypeError(f"{op} needs scalar start indices, got {', '.join(map(str, starts))}")
   if any(not dtypes.issubdtype(i.dtype, np.integer) for i in starts) or len(
@@ -187,8 +206,8 @@ def _(x: ShapedArray, *starts: ShapedArray, slice_sizes: Dims) -> tuple[ShapedAr
         f"{slice_sizes} for the operand shape {x.shape}")
   if any(not 0 <= n <= size for n, size in zip(slice_sizes, x.shape)):
     raise TypeError(
-        f"dynamic_slice needs slice_sizes from 0 to the operand's sizes: got {slice_sizes} "
-        f"for the operand shape {x.shape}")
+        f"dynamic_slice needs slice_sizes from 0 to the operand's sizes: got "
+        f"{slice_sizes} for the operand shape {x.shape}")
   return (ShapedArray(slice_sizes, x.dtype, x.weak_type),)
 
 
@@ -214,7 +233,8 @@ def _(cts: Values, args: Values, *, slice_sizes: Dims) -> list[Any]:
 
 
 @batch_rule.define(dynamic_slice_p)
-def _(axis: Any, args: Values, dims: Values, *, slice_sizes: Dims) -> tuple[Values, Values]:
+def _(axis: Any, args: Values, dims: Values, *,
+      slice_sizes: Dims) -> tuple[Values, Values]:
   (x, *starts), (xd, *ds) = args, dims
   sizes = [n for d, n in enumerate(typeof(x).shape) if d != xd]
   # Where the slice is as large as the operand, it starts at 0 whatever the index.
@@ -268,8 +288,8 @@ def dynamic_update_slice(
       scalar integer, or dtypes of indices differ.
 
   >>> from gnomon import lax
-  >>> lax.dynamic_update_slice(lax.full((4,), 0), lax.full((2,), 7), [1])
-  Array([0, 7, 7, 0], dtype=int32)
+  >>> lax.dynamic_update_slice(lax.iota("int32", 4), lax.iota("int32", 2), [1])
+  Array([0, 0, 1, 3], dtype=int32)
   """
   starts = _starts(
       "dynamic_update_slice", typeof(operand), start_indices, allow_negative_indices)
@@ -285,16 +305,16 @@ def _(x: ShapedArray, u: ShapedArray, *starts: ShapedArray) -> tuple[ShapedArray
   _type_starts("dynamic_update_slice", x, starts)
   if x.dtype != u.dtype:
     raise TypeError(
-        f"dynamic_update_slice needs an update of the operand's dtype: got the operand {x} "
-        f"and the update {u}")
+        f"dynamic_update_slice needs an update of the operand's dtype: got the operand "
+        f"{x} and the update {u}")
   if x.ndim != u.ndim:
     raise TypeError(
-        f"dynamic_update_slice needs an update of the operand's rank: got the operand {x} "
-        f"and the update {u}")
+        f"dynamic_update_slice needs an update of the operand's rank: got the operand "
+        f"{x} and the update {u}")
   if any(n > size for n, size in zip(u.shape, x.shape)):
     raise TypeError(
-        f"dynamic_update_slice needs an update no larger than the operand: got the operand "
-        f"{x} and the update {u}")
+        f"dynamic_update_slice needs an update no larger than the operand: got the "
+        f"operand {x} and the update {u}")
   return (ShapedArray(x.shape, x.dtype, x.weak_type and u.weak_type),)
 
 
@@ -312,7 +332,8 @@ def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
   t_x, t_u = tangents[:2]
   if type(t_x) is Zero and type(t_u) is Zero:
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, dynamic_update_slice_p.bind(instantiate(t_x), instantiate(t_u), *primals[2:])
+  return outs, dynamic_update_slice_p.bind(
+      instantiate(t_x), instantiate(t_u), *primals[2:])
 
 
 @transpose_rule.define(dynamic_update_slice_p)
@@ -320,10 +341,10 @@ def _(cts: Values, args: Values) -> list[Any]:
   ct, (x, u, *starts) = cts[0], args
   ct_x = ct_u = None
   if type(x) is UndefinedPrimal:
-    zeros = zeros_like_aval((u.aval if type(u) is UndefinedPrimal else typeof(u)))
+    zeros = zeros_like_aval(linear_aval(u))
     ct_x = dynamic_update_slice_p.bind(ct, zeros, *starts)[0]
   if type(u) is UndefinedPrimal:
-    ct_u = dynamic_slice_p.bind(ct, *starts, slice_sizes=u.aval.shape)[0]
+    ct_u = dynamic_slice_p.bind(ct, *starts, slice_sizes=linear_aval(u).shape)[0]
   return [ct_x, ct_u, *[None] * len(starts)]
 
 
@@ -370,7 +391,7 @@ def dynamic_slice_in_dim(
 def dynamic_index_in_dim(
     operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *,
     allow_negative_indices: bool = True) -> Any:
-  """The slice at `index` along `axis`, which stays with size 1 or, without `keepdims`, goes.
+  """The slice at `index` along `axis`, which stays, of size 1, or goes (`keepdims`).
 
   >>> from gnomon import lax
   >>> lax.dynamic_index_in_dim(lax.iota("int32", 5), 3, keepdims=False)
@@ -388,8 +409,8 @@ def dynamic_update_slice_in_dim(
   """Writes `update` from `start_index` on along `axis`; see `dynamic_update_slice`.
 
   >>> from gnomon import lax
-  >>> lax.dynamic_update_slice_in_dim(lax.full((3,), 0), lax.full((2,), 7), 1, 0)
-  Array([0, 7, 7], dtype=int32)
+  >>> lax.dynamic_update_slice_in_dim(lax.iota("int32", 4), lax.iota("int32", 2), 1, 0)
+  Array([0, 0, 1, 3], dtype=int32)
   """
   x = typeof(operand)
   axis = axis_within("dynamic_update_slice_in_dim", axis, x)
@@ -407,8 +428,8 @@ def dynamic_update_index_in_dim(
   `update` may lack that dimension; a Python number takes the operand's dtype.
 
   >>> from gnomon import lax
-  >>> lax.dynamic_update_index_in_dim(lax.full((3,), 0), 7, 1, 0)
-  Array([0, 7, 0], dtype=int32)
+  >>> lax.dynamic_update_index_in_dim(lax.iota("int32", 3), 7, 1, 0)
+  Array([0, 7, 2], dtype=int32)
   """
   x = typeof(operand)
   axis = axis_within("dynamic_update_index_in_dim", axis, x)

@@ -15,8 +15,18 @@ from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.lax._arithmetic import add, rem
 from gnomon.lax._comparison import lt
 from gnomon.lax._indexing import (
-    Dims, GatherDimensionNumbers, GatherScatterMode, along_vectors, check_dims,
-    check_indices, gather_p, inserted, scatter_sum, signed_indices, usable_mode)
+  Dims,
+  GatherDimensionNumbers,
+  GatherScatterMode,
+  along_vectors,
+  check_dims,
+  check_indices,
+  gather_p,
+  inserted,
+  scatter_sum,
+  signed_indices,
+  usable_mode,
+)
 from gnomon.lax._shape import concatenate
 
 Values = Sequence[Any]
@@ -46,8 +56,9 @@ def gather(
       signed integers, the greatest of unsigned ones, True.
 
   Returns:
-    An array of the operand's dtype. Its dimensions `offset_dims` run within slices (without
-    the dimensions collapsed or batched); the others are those of the indices but the last.
+    An array of the operand's dtype. Its dimensions `offset_dims` run within slices
+    (without the dimensions collapsed or batched); the others are those of the indices but
+    the last.
 
   Raises:
     TypeError: dimension numbers, slice sizes and shapes do not fit together.
@@ -70,8 +81,9 @@ def gather(
   return gather_p.bind(
       operand, start_indices,
       dimension_numbers=GatherDimensionNumbers(*dimension_numbers).of_ints(),
-      slice_sizes=tuple([int(n) for n in slice_sizes]), unique_indices=bool(unique_indices),
-      indices_are_sorted=bool(indices_are_sorted), mode=mode, fill_value=fill_value)[0]
+      slice_sizes=tuple([int(n) for n in slice_sizes]),
+      unique_indices=bool(unique_indices), indices_are_sorted=bool(indices_are_sorted),
+      mode=mode, fill_value=fill_value)[0]
 
 
 def _hashable(fill_value: Any) -> Any:
@@ -81,7 +93,7 @@ def _hashable(fill_value: Any) -> Any:
     if aval.shape:
       raise TypeError(f"gather: fill_value must be a scalar, got {aval}")
     fill_value = fill_value.item()  # says of a traced value that it is not known
-  return np.nan if fill_value != fill_value else fill_value  # one NaN: they hash by identity
+  return np.nan if np.isnan(fill_value) else fill_value  # one NaN: it hashes by identity
 
 
 def _promised(
@@ -90,13 +102,13 @@ def _promised(
   """The gather of a linear map: what lies outside is zero."""
   fill = 0 if mode is GatherScatterMode.FILL_OR_DROP else None
   return gather_p.bind(
-      operand, indices, dimension_numbers=numbers, slice_sizes=sizes, unique_indices=unique,
-      indices_are_sorted=sorted_, mode=mode, fill_value=fill)[0]
+      operand, indices, dimension_numbers=numbers, slice_sizes=sizes,
+      unique_indices=unique, indices_are_sorted=sorted_, mode=mode, fill_value=fill)[0]
 
 
 @typing_rule.define(gather_p)
 def _(x: ShapedArray, indices: ShapedArray, *, dimension_numbers: GatherDimensionNumbers,
-      slice_sizes: Dims, **_: Any) -> tuple[ShapedArray]:
+      slice_sizes: Dims, **params: Any) -> tuple[ShapedArray]:
   check_indices("gather", x, indices, GatherDimensionNumbers._fields, dimension_numbers)
   offset, collapsed, _, batching, _ = dimension_numbers
   if len(slice_sizes) != x.ndim:
@@ -105,8 +117,8 @@ def _(x: ShapedArray, indices: ShapedArray, *, dimension_numbers: GatherDimensio
         f"{slice_sizes} for the operand {x}")
   if any(not 0 <= n <= size for n, size in zip(slice_sizes, x.shape)):
     raise TypeError(
-        f"gather needs slice_sizes from 0 to the operand's sizes: got {slice_sizes} for the "
-        f"operand {x}")
+        f"gather needs slice_sizes from 0 to the operand's sizes: got {slice_sizes} for "
+        f"the operand {x}")
   for name, dims in (("collapse", collapsed), ("batch", batching)):
     for d in dims:
       if slice_sizes[d] > 1:
@@ -118,8 +130,9 @@ def _(x: ShapedArray, indices: ShapedArray, *, dimension_numbers: GatherDimensio
   check_dims("gather", "offset_dims", offset, ndim)
   if len(offset) != len(within):
     raise TypeError(
-        f"gather needs one entry of offset_dims a dimension of the operand that is neither "
-        f"collapsed nor batched: got {offset} for the {len(within)} that are left of {x}")
+        f"gather needs one entry of offset_dims a dimension of the operand that is "
+        f"neither collapsed nor batched: got {offset} for the {len(within)} that are "
+        f"left of {x}")
   sizes, outer = iter(within), iter(indices.shape[:-1])
   shape = tuple([next(sizes) if d in offset else next(outer) for d in range(ndim)])
   return (ShapedArray(shape, x.dtype, x.weak_type),)
@@ -136,8 +149,8 @@ def _(ctx: Any, x: Any, indices: Any, *, dimension_numbers: GatherDimensionNumbe
   indices, aval = signed_indices(ctx, indices, given, operand.shape)
   numbers = b.attr(
       f"#stablehlo.gather<offset_dims = {[*offset, *words]}, "
-      f"collapsed_slice_dims = {list(collapsed)}, operand_batching_dims = {list(batching)}, "
-      f"start_indices_batching_dims = {list(index_batching)}, "
+      f"collapsed_slice_dims = {list(collapsed)}, operand_batching_dims = "
+      f"{list(batching)}, start_indices_batching_dims = {list(index_batching)}, "
       f"start_index_map = {list(index_map)}, index_vector_dim = {aval.ndim - 1}>")
   found = b.op1("stablehlo.gather", b.tensor(out), (x, indices), {
       "dimension_numbers": numbers, "slice_sizes": b.i64s((*slice_sizes, *tail)),
@@ -148,9 +161,9 @@ def _(ctx: Any, x: Any, indices: Any, *, dimension_numbers: GatherDimensionNumbe
   inside = _emit_inside(ctx, indices, aval, last)
   kept = [d for d in range(out.ndim) if d not in offset]
   mask = ShapedArray(physical_aval(out).shape, np.dtype(bool))
+  inside = b.broadcast_in_dim(inside, mask, kept)
   fill = b.full(out, default_fill(out.dtype) if fill_value is None else fill_value)
-  return [b.op1(
-      "stablehlo.select", b.tensor(out), (b.broadcast_in_dim(inside, mask, kept), found, fill))]
+  return [b.op1("stablehlo.select", b.tensor(out), (inside, found, fill))]
 
 
 def _emit_inside(ctx: Any, indices: Any, aval: ShapedArray, last: Sequence[int]) -> Any:
@@ -237,22 +250,26 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     not in `axes`.
 
   Raises:
-    TypeError: not one array of indices an axis, or they differ in shape or dtype.
+    TypeError: not one array of indices an axis, or they differ in shape or dtype, or
+      are no integers.
 
   >>> import numpy as np
   >>> from gnomon import lax
-  >>> lax.index_take(np.int32([[1, 2], [3, 4]]), [np.int32([0, -1]), np.int32([1, 0])], (0, 1))
+  >>> x = np.int32([[1, 2], [3, 4]])
+  >>> lax.index_take(x, [np.int32([0, -1]), np.int32([1, 0])], (0, 1))
   Array([2, 3], dtype=int32)
   """
   x, axes = typeof(src), tuple(axes)
   avals = [typeof(i) for i in idxs]
-  if not axes or len(avals) != len(axes) or any(
-      a.ndim != 1 or a.shape != avals[0].shape or a.dtype != avals[0].dtype for a in avals):
+  one = len({(a.shape, a.dtype) for a in avals}) == 1 and avals[0].ndim == 1
+  if len(avals) != len(axes) or not one or not dtypes.issubdtype(
+      avals[0].dtype, np.integer):
     raise TypeError(
-        f"index_take needs one 1-d array of indices for each of the axes {axes}, all of one "
-        f"type: got {', '.join(map(str, avals))}")
+        f"index_take needs one 1-d array of integers for each of the axes {axes}, all of "
+        f"one type: got {', '.join(map(str, avals))}")
   columns = []
-  dtype = avals[0].dtype if dtypes.iinfo(avals[0].dtype).bits >= 32 else np.dtype(np.int32)
+  dtype = avals[0].dtype
+  dtype = dtype if dtypes.iinfo(dtype).bits >= 32 else np.dtype(np.int32)
   for i, a, d in zip(idxs, avals, axes):
     size = np.asarray(x.shape[d], dtype)[()]
     r = rem(convert(i, dtype), size)

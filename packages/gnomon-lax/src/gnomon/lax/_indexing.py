@@ -14,6 +14,7 @@ from gnomon.core.jaxpr import Jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.zero import UndefinedPrimal
 from gnomon.lax._arithmetic import add
 from gnomon.lax._families import like
 
@@ -29,7 +30,8 @@ class GatherScatterMode(enum.Enum):
   """What becomes of indices whose slice does not lie within the operand.
 
   * `CLIP`: they move to the nearest index whose slice does.
-  * `FILL_OR_DROP`: a gather fills the slice with `fill_value`; a scatter drops the update.
+  * `FILL_OR_DROP`: a gather fills the slice with `fill_value`; a scatter drops the
+    update.
   * `PROMISE_IN_BOUNDS`: there are none. If there are, the values are unspecified.
   * `ONE_HOT`: gathers and scatters by matrix products; not offered here.
   """
@@ -58,7 +60,8 @@ class GatherScatterMode(enum.Enum):
       return _MODES[s]
     except KeyError:
       names = ", ".join(repr(n) for n in _MODES if n is not None)
-      raise ValueError(f"unknown gather or scatter mode {s!r}: expected one of {names}") from None
+      raise ValueError(
+          f"unknown gather or scatter mode {s!r}: expected one of {names}") from None
 
 
 _MODES = {
@@ -75,8 +78,8 @@ def usable_mode(
   found = default if mode is None else GatherScatterMode.from_any(mode)
   if found is GatherScatterMode.ONE_HOT:
     raise NotImplementedError(
-        f"{name} does not offer the mode ONE_HOT: use 'clip', 'fill' or 'promise_in_bounds', "
-        "or multiply by a one-hot matrix")
+        f"{name} does not offer the mode ONE_HOT: use 'clip', 'fill' or "
+        "'promise_in_bounds', or multiply by a one-hot matrix")
   return found
 
 
@@ -89,7 +92,8 @@ class GatherDimensionNumbers(NamedTuple):
     offset_dims: dimensions of the result that run within a slice, increasing.
     collapsed_slice_dims: dimensions of the operand, of slice size 1, that the result
       does not have, increasing.
-    start_index_map: the dimension of the operand that each entry of an index vector indexes.
+    start_index_map: the dimension of the operand that each entry of an index vector
+      indexes.
     operand_batching_dims: dimensions of the operand that go along with
       `start_indices_batching_dims`, increasing; their slice size is 1.
     start_indices_batching_dims: dimensions of the indices, one for each of those.
@@ -148,7 +152,7 @@ class ScatterDimensionNumbers(NamedTuple):
         min(1, n) if d in absent else next(sizes) for d, n in enumerate(operand.shape)])
 
   def indexing_new_dimension(self) -> ScatterDimensionNumbers:
-    """For an operand with a new first dimension, of size 1, the only one that is indexed."""
+    """For an operand with a new first dimension, of size 1: it alone is indexed."""
     window, absent, _, batching, index_batching = self
     return ScatterDimensionNumbers(
         window, (0, *inserted(absent)), (0,), inserted(batching), index_batching)
@@ -159,10 +163,12 @@ def inserted(dims: Sequence[int], at: int = 0) -> Dims:
   return tuple([d + (d >= at) for d in dims])
 
 
-def check_dims(op: str, name: str, dims: Dims, ndim: int, *, ordered: bool = True) -> None:
+def check_dims(
+    op: str, name: str, dims: Dims, ndim: int, *, ordered: bool = True) -> None:
   """Raises `TypeError` unless dimensions are distinct, in range, and increasing."""
   if any(not 0 <= d < ndim for d in dims):
-    raise TypeError(f"{op}: {name} must be within the {ndim} dimensions there are, got {dims}")
+    raise TypeError(
+        f"{op}: {name} must be within the {ndim} dimensions there are, got {dims}")
   if len(set(dims)) != len(dims):
     raise TypeError(f"{op}: {name} must be distinct, got {dims}")
   if ordered and list(dims) != sorted(dims):
@@ -172,14 +178,14 @@ def check_dims(op: str, name: str, dims: Dims, ndim: int, *, ordered: bool = Tru
 def check_indices(
     op: str, operand: ShapedArray, indices: ShapedArray, names: Sequence[str],
     dims: GatherDimensionNumbers | ScatterDimensionNumbers) -> None:
-  """The checks that gathers and scatters have in common; `names` are those of the fields."""
+  """The checks that gathers and scatters share; `names` are those of the fields."""
   _, absent, index_map, batching, index_batching = dims
   if not dtypes.issubdtype(indices.dtype, np.integer):
     raise ValueError(f"{op}: indices must have an integer type, got {indices}")
   if not indices.ndim:
     raise TypeError(
-        f"{op}: indices need at least one dimension, the last, which holds index vectors; "
-        f"got {indices}")
+        f"{op}: indices need at least one dimension, the last, which holds index "
+        f"vectors; got {indices}")
   check_dims(op, names[1], absent, operand.ndim)
   check_dims(op, names[2], index_map, operand.ndim, ordered=False)
   check_dims(op, names[3], batching, operand.ndim)
@@ -206,6 +212,11 @@ def as_elements(updates: Any, operand: Any) -> Any:
   if type(updates) in (bool, int, float, complex):
     return like(typeof(operand), updates)
   return updates
+
+
+def linear_aval(x: Any) -> ShapedArray:
+  """The type of an operand that is known, or that a transposition is linear in."""
+  return x.aval if type(x) is UndefinedPrimal else typeof(x)  # type: ignore[return-value]
 
 
 @functools.cache

@@ -15,9 +15,20 @@ from gnomon.core.structural import full
 from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.lax._arithmetic import add, max, min, mul, sub
 from gnomon.lax._indexing import (
-    Dims, GatherScatterMode, ScatterDimensionNumbers, along_vectors, as_elements,
-    check_dims, check_indices, combiner, inserted, scatter_add_p, scatter_overwrite, scatter_p,
-    signed_indices, usable_mode)
+  GatherScatterMode,
+  ScatterDimensionNumbers,
+  along_vectors,
+  as_elements,
+  check_dims,
+  check_indices,
+  combiner,
+  inserted,
+  scatter_add_p,
+  scatter_overwrite,
+  scatter_p,
+  signed_indices,
+  usable_mode,
+)
 
 Values = Sequence[Any]
 Mode = str | GatherScatterMode | None
@@ -49,8 +60,8 @@ def scatter(
   Args:
     operand: an array of any dtype.
     scatter_indices: integers, of at least one dimension.
-    updates: an array of the operand's dtype. Its dimensions `update_window_dims` run within
-      windows, the others are those of the indices but the last.
+    updates: an array of the operand's dtype. Its dimensions `update_window_dims` run
+      within windows, the others are those of the indices but the last.
     dimension_numbers: which dimensions belong together.
     indices_are_sorted: a promise that index vectors increase.
     unique_indices: a promise that no two windows overlap; makes derivatives cheaper.
@@ -80,13 +91,14 @@ def scatter(
 
 
 def _combine(
-    p: Primitive, operand: Any, indices: Any, updates: Any, numbers: ScatterDimensionNumbers,
-    sorted_: bool, unique: bool, mode: Mode) -> Any:
+    p: Primitive, operand: Any, indices: Any, updates: Any,
+    numbers: ScatterDimensionNumbers, sorted_: bool, unique: bool, mode: Mode) -> Any:
   mode = usable_mode(p.name, mode, GatherScatterMode.FILL_OR_DROP)
   updates = as_elements(updates, operand)
   return p.bind(
-      operand, indices, updates, update_jaxpr=combiner(COMBINERS[p], typeof(operand).dtype),
-      update_consts=(), dimension_numbers=ScatterDimensionNumbers(*numbers).of_ints(),
+      operand, indices, updates,
+      update_jaxpr=combiner(COMBINERS[p], typeof(operand).dtype), update_consts=(),
+      dimension_numbers=ScatterDimensionNumbers(*numbers).of_ints(),
       indices_are_sorted=bool(sorted_), unique_indices=bool(unique), mode=mode)[0]
 
 
@@ -113,7 +125,7 @@ def scatter_sub(
     operand: Any, scatter_indices: Any, updates: Any,
     dimension_numbers: ScatterDimensionNumbers, *, indices_are_sorted: bool = False,
     unique_indices: bool = False, mode: Mode = None) -> Any:
-  """Subtracts windows of `updates` from a copy of `operand`; all of them where they overlap.
+  """Subtracts windows of `updates` from a copy of `operand`; all where they overlap.
 
   Arguments, result and errors are those of `scatter`; the dtype is numeric.
 
@@ -134,8 +146,9 @@ def scatter_mul(
     unique_indices: bool = False, mode: Mode = None) -> Any:
   """Multiplies a copy of `operand` by windows of `updates`; by all where they overlap.
 
-  Arguments, result and errors are those of `scatter`; the dtype is numeric. The derivative
-  in `updates` sorts the indices, unless `unique_indices` promises that none are repeated.
+  Arguments, result and errors are those of `scatter`; the dtype is numeric. The
+  derivative in `updates` sorts the indices, unless `unique_indices` promises that none is
+  repeated.
 
   >>> import numpy as np
   >>> from gnomon import lax
@@ -191,7 +204,8 @@ def scatter_max(
 def scatter_apply(
     operand: Any, scatter_indices: Any, func: Callable[[Any], Any],
     dimension_numbers: ScatterDimensionNumbers, *, update_shape: Sequence[int] = (),
-    indices_are_sorted: bool = False, unique_indices: bool = False, mode: Mode = None) -> Any:
+    indices_are_sorted: bool = False, unique_indices: bool = False,
+    mode: Mode = None) -> Any:
   """Applies `func` to the windows of a copy of `operand`; repeatedly where they overlap.
 
   Args:
@@ -229,15 +243,16 @@ def scatter_apply(
   if consts:
     raise TypeError(
         "scatter_apply: func must not use arrays from outside, but it uses "
-        f"{', '.join(str(typeof(c)) for c in consts)}. Take the elements with lax.gather, "
-        "apply the function to them, and write them back with lax.scatter")
+        f"{', '.join(str(typeof(c)) for c in consts)}. Take the elements with "
+        "lax.gather, apply the function to them, and write them back with lax.scatter")
   if jaxpr.out_avals[0].shape != () or jaxpr.out_avals[0].dtype != x.dtype:
     raise TypeError(
-        f"scatter_apply: func must return a scalar of the dtype that it takes, {x.dtype}, "
-        f"but it returns {jaxpr.out_avals[0]}")
+        f"scatter_apply: func must return a scalar of the dtype that it takes, "
+        f"{x.dtype}, but it returns {jaxpr.out_avals[0]}")
   return scatter_p.bind(
       operand, scatter_indices, full(tuple(update_shape), 0, x.dtype), update_jaxpr=jaxpr,
-      update_consts=(), dimension_numbers=ScatterDimensionNumbers(*dimension_numbers).of_ints(),
+      update_consts=(),
+      dimension_numbers=ScatterDimensionNumbers(*dimension_numbers).of_ints(),
       indices_are_sorted=bool(indices_are_sorted), unique_indices=bool(unique_indices),
       mode=mode)[0]
 
@@ -251,8 +266,8 @@ def _type(name: str) -> Callable[..., tuple[ShapedArray]]:
       dimension_numbers: ScatterDimensionNumbers, **_: Any) -> tuple[ShapedArray]:
     if x.dtype != updates.dtype:
       raise TypeError(
-          f"{name} needs updates of the operand's dtype: got the operand {x} and the updates "
-          f"{updates}")
+          f"{name} needs updates of the operand's dtype: got the operand {x} and the "
+          f"updates {updates}")
     check_indices(name, x, indices, ScatterDimensionNumbers._fields, dimension_numbers)
     _check_updates(name, x, indices, updates, dimension_numbers)
     return (ShapedArray(x.shape, x.dtype, x.weak_type and updates.weak_type),)
@@ -267,16 +282,16 @@ def _check_updates(
   ndim = indices.ndim - 1 + len(window)
   if updates.ndim != ndim:
     raise TypeError(
-        f"{name} needs updates of {ndim} dimensions, those of the indices but the last and "
-        f"{len(window)} of update_window_dims: got the updates {updates} for the indices "
-        f"{indices}")
+        f"{name} needs updates of {ndim} dimensions, those of the indices but the last "
+        f"and {len(window)} of update_window_dims: got the updates {updates} for the "
+        f"indices {indices}")
   check_dims(name, "update_window_dims", window, ndim)
   within = [d for d in range(x.ndim) if d not in (*absent, *batching)]
   if len(window) != len(within):
     raise TypeError(
-        f"{name} needs one entry of update_window_dims a dimension of the operand that is "
-        f"neither inserted nor batched: got {window} for the {len(within)} that are left of "
-        f"{x}")
+        f"{name} needs one entry of update_window_dims a dimension of the operand that "
+        f"is neither inserted nor batched: got {window} for the {len(within)} that are "
+        f"left of {x}")
   outer = tuple([n for d, n in enumerate(updates.shape) if d not in window])
   if outer != indices.shape[:-1]:
     raise TypeError(
@@ -327,7 +342,8 @@ def _lower(
           "indices_are_sorted": b.flag(indices_are_sorted),
           "unique_indices": b.flag(unique_indices)},
       [((scalar, scalar), body)]).result
-  return [out if operand.shape == ctx.avals_out[0].shape else b.reshape(out, ctx.avals_out[0])]
+  result = ctx.avals_out[0]
+  return [out if operand.shape == result.shape else b.reshape(out, result)]
 
 
 def batched_numbers(
@@ -344,8 +360,8 @@ def batched_numbers(
 
 def _batch(p: Primitive) -> Callable[..., tuple[Values, Values]]:
   def rule(
-      axis: Any, args: Values, dims: Values, *, dimension_numbers: ScatterDimensionNumbers,
-      **params: Any) -> tuple[Values, Values]:
+      axis: Any, args: Values, dims: Values, *,
+      dimension_numbers: ScatterDimensionNumbers, **params: Any) -> tuple[Values, Values]:
     (x, indices, updates), (xd, d, ud) = args, dims
     x = expand(x, axis.size) if xd is None else move(x, xd, 0)
     updates = expand(updates, axis.size) if ud is None else move(updates, ud, 0)

@@ -2,9 +2,9 @@
 
 Sums are linear. A scatter that overwrites takes from each element the update that was
 written last: the updates' numbers, scattered the same way, tell which one that is.
-The derivative of products needs the product of all other updates of an element, which is
-made of products before and after it among updates sorted by element; dividing by the update
-instead would fail at zeros. Minima and maxima share the derivative among those that tie.
+The derivative of products needs the product of all other updates of an element. It is
+made of the products before and after it, among updates sorted by element; dividing by the
+update instead would fail at zeros. Minima and maxima share the derivative among ties.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ from gnomon.core.jaxpr import Jaxpr, eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, transpose_rule
 from gnomon.core.structural import (
-    convert, full, instantiate, reshape, select_n, zeros_like_aval)
+  convert,
+  full,
+  instantiate,
+  reshape,
+  select_n,
+  zeros_like_aval,
+)
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import div, mul, neg
@@ -29,10 +35,19 @@ from gnomon.lax._comparison import eq, gt, lt, ne
 from gnomon.lax._creation import iota
 from gnomon.lax._gather import gather
 from gnomon.lax._indexing import (
-    Dims, GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, scatter_add_p,
-    scatter_overwrite, scatter_p, scatter_sum)
+  Dims,
+  GatherDimensionNumbers,
+  GatherScatterMode,
+  ScatterDimensionNumbers,
+  linear_aval,
+  scatter_add_p,
+  scatter_overwrite,
+  scatter_p,
+  scatter_sum,
+)
 from gnomon.lax._scatter import scatter_max_p, scatter_min_p, scatter_mul_p, scatter_sub_p
 from gnomon.lax._shape import pad, rev
+from gnomon.lax._sort import sort
 from gnomon.transform.jvp import jvp_flat
 from gnomon.transform.vmap import Axis, vmap_flat
 
@@ -77,7 +92,7 @@ class Places:
     return zeros_like_aval(self.updates)
 
   def winners(self) -> tuple[Any, Any]:
-    """For each update the number of the one that is written to its element, and its own."""
+    """For each update the number of the one written to its element, and its own."""
     numbers = _numbers(self.updates.shape)
     board = self.put(full(self.operand.shape, 0, numbers.dtype), numbers)
     return self.take(board), numbers
@@ -91,9 +106,7 @@ def _numbers(shape: Dims) -> Any:
 
 def _places(args: Values, params: dict[str, Any]) -> Places:
   x, indices, updates = args
-  return Places(
-      x.aval if type(x) is UndefinedPrimal else typeof(x), indices,
-      updates.aval if type(updates) is UndefinedPrimal else typeof(updates), **params)
+  return Places(linear_aval(x), indices, linear_aval(updates), **params)
 
 
 def _pick(x: Any, places: Any) -> Any:
@@ -131,10 +144,11 @@ def _sum(p: Primitive, backward: Callable[[Any], Any]) -> None:
 
   @transpose_rule.define(p)
   def _(cts: Values, args: Values, **params: Any) -> list[Any]:
-    x, _, u = args
-    return [
-        cts[0] if type(x) is UndefinedPrimal else None, None,
-        backward(_places(args, params).take(cts[0])) if type(u) is UndefinedPrimal else None]
+    (x, _, u), ct = args, cts[0]
+    ct_u = None
+    if type(u) is UndefinedPrimal:
+      ct_u = backward(_places(args, params).take(ct))
+    return [ct if type(x) is UndefinedPrimal else None, None, ct_u]
 
 
 _sum(scatter_add_p, lambda ct: ct)
@@ -179,7 +193,8 @@ def _(cts: Values, args: Values, **params: Any) -> list[Any]:
 
 
 def _apply_jvp(
-    places: Places, x: Any, t_x: Any, jaxpr: Jaxpr, consts: Values) -> tuple[Values, Values]:
+    places: Places, x: Any, t_x: Any, jaxpr: Jaxpr,
+    consts: Values) -> tuple[Values, Values]:
   """The derivative of `scatter_apply`: take the windows, apply, put them back."""
   if not places.unique:
     raise NotImplementedError(
@@ -235,24 +250,22 @@ def _(cts: Values, args: Values, **params: Any) -> list[Any]:
 
 def _products_of_others(places: Places, u: Any) -> Any:
   """For each update the product of all others of its element."""
-  from gnomon.lax._sort import sort
-
   size = places.updates.size
   elements = _numbers(places.operand.shape)
   outside = places.operand.size
   element = reshape(places.take(elements, outside), (size,))
   flat = reshape(u, (size,))
   # What is dropped must not overflow: its derivative is this product times zero.
-  flat = select_n(
-      eq(element, np.asarray(outside, element.dtype)[()]), flat, full((size,), 1, flat.dtype))
+  dropped = eq(element, np.asarray(outside, typeof(element).dtype)[()])
+  flat = select_n(dropped, flat, full((size,), 1, typeof(flat).dtype))
   element, order = sort((element, iota(np.dtype(np.int32), size)), num_keys=1)
   flat = _pick(flat, order)
   before = _running_products(flat, element)
   after = rev(_running_products(rev(flat, (0,)), rev(element, (0,))), (0,))
-  put = ScatterDimensionNumbers((), (0,), (0,))
   inverse = scatter_overwrite(
       full((size,), 0, np.dtype(np.int32)), reshape(order, (size, 1)),
-      iota(np.dtype(np.int32), size), put, GatherScatterMode.PROMISE_IN_BOUNDS, unique=True)
+      iota(np.dtype(np.int32), size), ScatterDimensionNumbers((), (0,), (0,)),
+      GatherScatterMode.PROMISE_IN_BOUNDS, unique=True)
   return reshape(_pick(mul(before, after), inverse), places.updates.shape)
 
 

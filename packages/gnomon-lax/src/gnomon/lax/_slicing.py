@@ -55,18 +55,19 @@ def _(x: ShapedArray, *, start_indices: Dims, limit_indices: Dims,
       strides: Dims | None) -> tuple[ShapedArray]:
   steps = (1,) * x.ndim if strides is None else strides
   for name, given in (
-      ("start_indices", start_indices), ("limit_indices", limit_indices), ("strides", steps)):
+      ("start_indices", start_indices), ("limit_indices", limit_indices),
+      ("strides", steps)):
     if len(given) != x.ndim:
       raise TypeError(
-          f"slice needs one entry of {name} a dimension of the operand: got {given} for the "
-          f"operand shape {x.shape}")
+          f"slice needs one entry of {name} a dimension of the operand: got {given} for "
+          f"the operand shape {x.shape}")
   shape = []
   for d, (n, start, limit, step) in enumerate(
       zip(x.shape, start_indices, limit_indices, steps)):
     if not 0 <= start <= limit <= n:
       raise TypeError(
-          f"slice needs 0 <= start <= limit <= size in each dimension: got start {start} and "
-          f"limit {limit} in dimension {d} of the operand shape {x.shape}")
+          f"slice needs 0 <= start <= limit <= size in each dimension: got start {start} "
+          f"and limit {limit} in dimension {d} of the operand shape {x.shape}")
     if step < 1:
       raise TypeError(f"slice needs strides of at least 1, got {strides}")
     shape.append(-((start - limit) // step))
@@ -114,14 +115,14 @@ def _(axis: Any, args: Values, dims: Values, *, start_indices: Dims, limit_indic
   return out, (d,)
 
 
-def axis_within(op: str, axis: Any, x: ShapedArray) -> int:
+def axis_within(op: str, axis: int, x: ShapedArray) -> int:
   """An axis that may count from the end, as one that counts from the start."""
   axis = as_int(axis)
   if not -x.ndim <= axis < x.ndim:
     raise ValueError(
-        f"{op}: axis {axis} is out of range for an operand of {x.ndim} dimensions, of shape "
-        f"{x.shape}")
-  return axis % x.ndim
+        f"{op}: axis {axis} is out of range for an operand of {x.ndim} dimensions, of "
+        f"shape {x.shape}")
+  return axis + x.ndim if axis < 0 else axis
 
 
 def slice_in_dim(
@@ -152,7 +153,7 @@ def slice_in_dim(
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-  """The slice at `index` along `axis`, which stays with size 1 or, without `keepdims`, goes.
+  """The slice at `index` along `axis`, which stays, of size 1, or goes (`keepdims`).
 
   `index` may count from the end.
 
