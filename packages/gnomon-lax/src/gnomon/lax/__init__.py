@@ -311,3 +311,6 @@ from gnomon.lax._rng import rng_bit_generator_p as rng_bit_generator_p
 from gnomon.lax._rng import rng_uniform as rng_uniform
 from gnomon.lax._rng import rng_uniform_p as rng_uniform_p
 from gnomon.lax._rng import threefry2x32_p as threefry2x32_p
+
+# linear algebra
+from gnomon.lax import linalg as linalg
