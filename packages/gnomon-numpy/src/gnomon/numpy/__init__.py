@@ -146,6 +146,22 @@ from gnomon.numpy._cumulative import cumprod as cumprod
 from gnomon.numpy._cumulative import cumsum as cumsum
 from gnomon.numpy._cumulative import cumulative_prod as cumulative_prod
 from gnomon.numpy._cumulative import cumulative_sum as cumulative_sum
+from gnomon.numpy._sorting import argmax as argmax
+from gnomon.numpy._sorting import argmin as argmin
+from gnomon.numpy._sorting import argpartition as argpartition
+from gnomon.numpy._sorting import argsort as argsort
+from gnomon.numpy._sorting import lexsort as lexsort
+from gnomon.numpy._sorting import nanargmax as nanargmax
+from gnomon.numpy._sorting import nanargmin as nanargmin
+from gnomon.numpy._sorting import partition as partition
+from gnomon.numpy._sorting import sort as sort
+from gnomon.numpy._sorting import sort_complex as sort_complex
+from gnomon.numpy._quantile import median as median
+from gnomon.numpy._quantile import nanmedian as nanmedian
+from gnomon.numpy._quantile import nanpercentile as nanpercentile
+from gnomon.numpy._quantile import nanquantile as nanquantile
+from gnomon.numpy._quantile import percentile as percentile
+from gnomon.numpy._quantile import quantile as quantile
 
 # dtypes, constants
 from gnomon.numpy._dtypes import ComplexWarning as ComplexWarning
