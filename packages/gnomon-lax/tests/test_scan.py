@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -441,3 +443,24 @@ def test_errors(name):
   kind, message, call = ERRORS[name]
   with pytest.raises(kind, match=message):
     call()
+
+
+def test_nothing_keeps_a_body_alive():
+  def use():
+    def f(c, x):
+      return lax.sin(lax.add(c, x)), c
+
+    def run(c):
+      return lax.scan(f, c, np.arange(3.0))[0]
+
+    calls = [run, gnomon.make_jaxpr(run), gnomon.jit(run), gnomon.grad(run)]
+    for call in calls:
+      call(1.0)
+    gnomon.vmap(run)(np.ones(2))
+    lax.cond(True, run, lax.neg, 1.0)
+    return weakref.ref(f), weakref.ref(run), weakref.ref(calls[2])
+
+  refs = use()
+  for _ in range(3):
+    gc.collect()
+  assert [r() for r in refs] == [None, None, None]

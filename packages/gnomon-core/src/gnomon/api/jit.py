@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -343,7 +344,8 @@ def _wrap(fun: Any, info: JitInfo) -> Any:
       setattr(function, attribute, value)
   function.__wrapped__ = fun
   function._jit_info = info
-  function.clear_cache = function._clear_cache
+  alive = weakref.ref(function)  # its own dictionary is no part of what Python collects
+  function.clear_cache = lambda: alive()._clear_cache()
 
   def trace(*args: Any, **kwargs: Any) -> stages.Traced:
     return stages.trace_call(info, trace_function, args, kwargs)

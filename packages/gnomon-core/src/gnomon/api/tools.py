@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -86,7 +87,17 @@ def _positional(fun: Any, positions: Sequence[int]) -> list[str]:
 def debug_info(
     traced_for: str, fun: Any, tree: Any, skipped: Sequence[int] = ()) -> DebugInfo:
   """What messages say of a function that is being traced."""
-  return DebugInfo(traced_for, describe_function(fun), leaf_names(fun, tree, skipped))
+  found = _held_weakly(fun)
+  return DebugInfo(
+      traced_for, describe_function(fun), lambda: leaf_names(found(), tree, skipped)())
+
+
+def _held_weakly(fun: Any) -> Callable[[], Any]:
+  """What is traced is remembered with the function, and must not keep it alive."""
+  try:
+    return weakref.ref(fun)
+  except TypeError:
+    return lambda: fun
 
 
 def int_tuple(value: int | Iterable[int] | None, name: str) -> tuple[int, ...]:

@@ -33,8 +33,9 @@ def infer(
     pass
   outs = typing_rule[primitive](*avals, **params)
   effects = effects_rule.get(primitive)
-  found = _typed[key] = (
-      tuple(outs), no_effects if effects is None else effects(*avals, **params))
+  found = (tuple(outs), no_effects if effects is None else effects(*avals, **params))
+  if not primitive.call:  # a program in the table would live for ever
+    _typed[key] = found
   return found
 
 
