@@ -103,13 +103,14 @@ def _(*, dtype: Any, shape: Shape, dimension: int, sharding: Any) -> tuple[Shape
   check_dtype("iota", out, NUMBER)
   if not 0 <= dimension < len(shape):
     raise ValueError(
-        f"iota needs a dimension of the shape {shape}, between 0 and {len(shape) - 1}; got "
-        f"{dimension}")
+        f"iota needs a dimension of the shape {shape}, between 0 and {len(shape) - 1}; "
+        f"got {dimension}")
   return (out,)
 
 
 @lower.define(iota_p)
-def _(ctx: Any, *, dtype: Any, shape: Shape, dimension: int, sharding: Any) -> Sequence[Any]:
+def _(ctx: Any, *, dtype: Any, shape: Shape, dimension: int,
+      sharding: Any) -> Sequence[Any]:
   b = ctx.b
   return [b.op1(
       "stablehlo.iota", b.tensor(ctx.avals_out[0]), (),
@@ -159,7 +160,7 @@ def _scalar(fill_value: Any, value: ShapedArray, dtype: Any, weak: bool) -> Any:
       return fill_value
     if isinstance(dtype, np.dtype):
       with np.errstate(all="ignore"):
-        if dtype.kind not in "c" and isinstance(fill_value, (complex, np.complexfloating)):
+        if np.iscomplexobj(fill_value) and dtype.kind != "c":
           fill_value = fill_value.real
         return np.asarray(fill_value).astype(dtype)[()]
   return convert(fill_value, dtype, weak)
@@ -193,7 +194,7 @@ def full_like(
 
 
 def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
-  """An array whose elements are unspecified: to be overwritten. (They are zeros.)
+  """An array whose elements are unspecified, to be overwritten; they are zeros.
 
   Args:
     shape: the shape.

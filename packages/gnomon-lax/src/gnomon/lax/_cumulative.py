@@ -158,7 +158,7 @@ def check_axis(name: str, axis: int, x: ShapedArray) -> None:
   """Raises `ValueError` unless the axis is one of the operand's, counted from 0."""
   if not 0 <= axis < x.ndim:
     raise ValueError(
-        f"{name}: axis {axis} is out of bounds for the operand {x}; axes are counted from 0")
+        f"{name}: axis {axis} is out of bounds for {x}; axes are counted from 0")
 
 
 def shifted(x: Any, axis: int, reverse: bool, filler: Any, by: int = 1) -> Any:
@@ -210,7 +210,8 @@ def _typed(name: str, kinds: Kinds) -> Primitive:
   return p
 
 
-def _windows(ctx: Any, x: Any, axis: int, reverse: bool, combine: Combine, first: Any) -> Any:
+def _windows(
+    ctx: Any, x: Any, axis: int, reverse: bool, combine: Combine, first: Any) -> Any:
   """A reduction over windows as long as the axis: accelerators' compilers split these."""
   b, aval = ctx.b, ctx.avals_in[0]
   if aval.size == 0:
@@ -350,7 +351,8 @@ def _first_attained(t: Any, ans: Any, x: Any, *, axis: int, reverse: bool) -> An
   kind = np.dtype("int32" if n < 2 ** 31 else "int64")
   places = iota_p.bind(dtype=kind, shape=shape, dimension=axis, sharding=None)[0]
   start = eq(places, np.asarray(n - 1 if reverse else 0, kind)[()])
-  new = select_n(start, ne(ans, shifted(ans, axis, reverse, 0)), full(shape, True, np.bool_))
+  changed = ne(ans, shifted(ans, axis, reverse, 0))
+  new = select_n(start, changed, full(shape, True, np.bool_))
   if reverse:
     where = cummin(select_n(new, full(shape, n - 1, kind), places), axis, True)
   else:

@@ -15,7 +15,12 @@ from gnomon.core.structural import convert, transpose
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._precision import (
-    Canonical, DotAlgorithmPreset, algorithm_attr, canonical, precision_attr)
+  Canonical,
+  DotAlgorithmPreset,
+  algorithm_attr,
+  canonical,
+  precision_attr,
+)
 from gnomon.lax._shape import ints
 
 Dims = tuple[int, ...]
@@ -150,8 +155,8 @@ def _(x: ShapedArray, y: ShapedArray, *, dimension_numbers: Pairs, precision: Ca
   for kind, dx, dy in (("contracting", cx, cy), ("batch", bx, by)):
     if [x.shape[d] for d in dx] != [y.shape[d] for d in dy]:
       raise TypeError(
-          f"dot_general requires {kind} dimensions of equal number and sizes: got {dx} of "
-          f"{x} and {dy} of {y}, of sizes {tuple(x.shape[d] for d in dx)} and "
+          f"dot_general requires {kind} dimensions of equal number and sizes: got {dx} "
+          f"of {x} and {dy} of {y}, of sizes {tuple(x.shape[d] for d in dx)} and "
           f"{tuple(y.shape[d] for d in dy)}")
   shape = (
       *(x.shape[d] for d in bx), *(x.shape[d] for d in free(x.ndim, cx, bx)),
@@ -217,8 +222,8 @@ def _(ctx: Any, x: Any, y: Any, *, dimension_numbers: Pairs, precision: Canonica
   y = b.convert(y, ay, ShapedArray(ay.shape, common))
   attrs = {
       "dot_dimension_numbers": b.attr(
-          f"#stablehlo.dot<lhs_batching_dimensions = {list(bx)}, "
-          f"rhs_batching_dimensions = {list(by)}, lhs_contracting_dimensions = {list(cx)}, "
+          f"#stablehlo.dot<lhs_batching_dimensions = {list(bx)}, rhs_batching_dimensions "
+          f"= {list(by)}, lhs_contracting_dimensions = {list(cx)}, "
           f"rhs_contracting_dimensions = {list(cy)}>"),
       "precision_config": precision_attr(b, precision)}
   algorithm = algorithm_attr(ctx, precision, common, common)

@@ -79,7 +79,8 @@ def _unrolled(
     rows = [
         b.op1("stablehlo.slice", b.tensor(p), (x,), {
             "start_indices": b.i64s((i, *(0,) * len(tail))),
-            "limit_indices": b.i64s((i + 1, *tail)), "strides": b.i64s((1,) * len(shape))})
+            "limit_indices": b.i64s((i + 1, *tail)),
+            "strides": b.i64s((1,) * len(shape))})
         for x, p in zip(xs, plain)]
     carry, out = one(carry, rows)
     outs.append(out)

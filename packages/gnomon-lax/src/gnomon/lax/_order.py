@@ -1,4 +1,4 @@
-"""Numbers as integers of the same order: integers compare and sort much faster on CPUs."""
+"""Numbers as integers of the same order, which CPUs compare and sort much faster."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from gnomon.lax._comparison import gt, lt
 from gnomon.lax._complex import imag_p
 from gnomon.lax._conversion import bitcast_convert_type_p
 
-_SIGNED = {8: np.dtype("int8"), 16: np.dtype("int16"), 32: np.dtype("int32"),
-           64: np.dtype("int64")}
+_SIGNED: dict[int, Any] = {
+    8: np.dtype("int8"), 16: np.dtype("int16"), 32: np.dtype("int32"),
+    64: np.dtype("int64")}
 
 
 def has_keys(dtype: Any) -> bool:
   """Whether numbers of a dtype have integer keys: floats of 16 to 64 bits."""
-  return dtypes.issubdtype(dtype, np.floating) and dtypes.itemsize_bits(dtype) in (16, 32, 64)
+  return (
+      dtypes.issubdtype(dtype, np.floating)
+      and dtypes.itemsize_bits(dtype) in (16, 32, 64))
 
 
 def keys(x: Any, *, nan_last: bool = True) -> Any:
@@ -51,7 +54,7 @@ def _scalar(dtype: Any, value: Any) -> Any:
 
 
 def to(x: Any, dtype: Any) -> Any:
-  """Converts to a dtype, 64-bit ones too where users have them off: within programs only."""
+  """Converts to any dtype, within programs even of 64 bits where users have them off."""
   return convert_element_type_p.bind(
       x, new_dtype=dtype, weak_type=False, sharding=None)[0]
 

@@ -144,7 +144,8 @@ class DotAlgorithmPreset(enum.Enum):
     """The scalar type of the sums; None where the compiler chooses."""
     return _TYPES[self][1]
 
-  def supported_output_types(self, lhs_dtype: Any, rhs_dtype: Any) -> tuple[Any, ...] | None:
+  def supported_output_types(
+      self, lhs_dtype: Any, rhs_dtype: Any) -> tuple[Any, ...] | None:
     """The scalar types that the result may have; None for any.
 
     Args:
@@ -216,7 +217,9 @@ _NAMES = (str, type(None))
 
 def precision_attr(b: Any, precision: Canonical) -> Any:
   """The attribute `precision_config` of a StableHLO operation."""
-  lhs, rhs = precision if type(precision) is tuple else (Precision.DEFAULT,) * 2
+  lhs, rhs = Precision.DEFAULT, Precision.DEFAULT
+  if isinstance(precision, tuple) and not isinstance(precision, DotAlgorithm):
+    lhs, rhs = precision
   return b.attr(f"[#stablehlo<precision {lhs.name}>, #stablehlo<precision {rhs.name}>]")
 
 
@@ -255,7 +258,7 @@ def _algorithm(
     b: Any, types: list[str], lhs: int, rhs: int, products: int, fast: bool) -> Any:
   left, right, sums = types
   return b.attr(
-      f"#stablehlo.dot_algorithm<lhs_precision_type = {left}, rhs_precision_type = {right}, "
-      f"accumulation_type = {sums}, lhs_component_count = {lhs}, rhs_component_count = "
-      f"{rhs}, num_primitive_operations = {products}, allow_imprecise_accumulation = "
-      f"{'true' if fast else 'false'}>")
+      f"#stablehlo.dot_algorithm<lhs_precision_type = {left}, rhs_precision_type = "
+      f"{right}, accumulation_type = {sums}, lhs_component_count = {lhs}, "
+      f"rhs_component_count = {rhs}, num_primitive_operations = {products}, "
+      f"allow_imprecise_accumulation = {'true' if fast else 'false'}>")

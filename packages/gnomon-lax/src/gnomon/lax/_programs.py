@@ -20,8 +20,8 @@ def lower_as(p: Primitive, f: Callable[..., Sequence[Any]]) -> None:
 
 
 def emit(
-    ctx: Any, f: Callable[..., Sequence[Any]], avals: Sequence[Any], values: Sequence[Any],
-    **params: Any) -> Sequence[Any]:
+    ctx: Any, f: Callable[..., Sequence[Any]], avals: Sequence[Any],
+    values: Sequence[Any], **params: Any) -> Sequence[Any]:
   """Emits the program `f(*operands, **params)` for operands of these types."""
   return ctx.inline(  # type: ignore[no-any-return]
       _program(f, tuple(avals), tuple(params.items())), values)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
+from gnomon.core.derive import reduce_sum_p
 from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, typing_rule
 from gnomon.core.stage import has_tracers, trace_to_closed
-from gnomon.core.structural import (
-    broadcast_in_dim, convert, instantiate, reduce_sum_p, reshape)
+from gnomon.core.structural import broadcast_in_dim, convert, instantiate, reshape
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
@@ -21,8 +21,21 @@ from gnomon.lax._arithmetic import add_p, max_p, min_p, mul_p
 from gnomon.lax._bitwise import and_p, or_p, xor_p
 from gnomon.lax._control.common import trace_body
 from gnomon.lax._reduction import (
-    all_bits, axes_first, check_axes, dropped, greatest, least, reduce_and_p, reduce_max_p,
-    reduce_min_p, reduce_or_p, reduce_prod_p, reduce_xor_p, shift_axes, tree_reduce)
+  all_bits,
+  axes_first,
+  check_axes,
+  dropped,
+  greatest,
+  least,
+  reduce_and_p,
+  reduce_max_p,
+  reduce_min_p,
+  reduce_or_p,
+  reduce_prod_p,
+  reduce_xor_p,
+  shift_axes,
+  tree_reduce,
+)
 from gnomon.lax._shape import ints, same_dim
 from gnomon.transform.jvp import jvp_jaxpr
 from gnomon.transform.vmap import Axis, batch_jaxpr, to_dim
@@ -56,7 +69,7 @@ def reduce(
     TypeError: shapes of operands differ, or the computation returns other types.
     ValueError: structures differ, an initial value is not a scalar, or a dimension is
       repeated or does not exist.
-    NotImplementedError: the computation depends on traced values other than its arguments.
+    NotImplementedError: the computation depends on other traced values.
   """
   xs, tree = tree_flatten(operands)
   inits, init_tree = tree_flatten(init_values)
@@ -110,7 +123,8 @@ def _program(computation: Any, tree: Any, scalars: list[ShapedArray]) -> ClosedJ
         f"{', '.join(map(str, scalars))} in the structure {tree}: it returned "
         f"{', '.join(map(str, got))} in the structure {body.out_tree}")
   jaxpr, consts = body.jaxpr, body.consts
-  if not consts and [a.weak_type for a in body.out_avals] == [a.weak_type for a in scalars]:
+  weak = [a.weak_type for a in body.out_avals]
+  if not consts and weak == [a.weak_type for a in scalars]:
     return jaxpr
   return trace_to_closed(
       lambda *xs: [
@@ -147,7 +161,8 @@ reduce_p = Primitive("reduce", call=True)
 
 
 @typing_rule.define(reduce_p)
-def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, dimensions: Axes) -> tuple[ShapedArray, ...]:
+def _(*avals: ShapedArray, jaxpr: ClosedJaxpr,
+      dimensions: Axes) -> tuple[ShapedArray, ...]:
   n = len(avals) // 2
   first = avals[0]
   for x in avals[:n]:
@@ -236,5 +251,6 @@ def _(axis: Any, args: Values, dims: Values, *, jaxpr: ClosedJaxpr,
   axes, _ = shift_axes(dimensions, 0)
   shape = dropped(typeof(xs[0]), axes)
   starts = [
-      broadcast_in_dim(v, shape, () if d is None else (0,)) for v, d in zip(inits, places)]
+      broadcast_in_dim(v, shape, () if d is None else (0,))
+      for v, d in zip(inits, places)]
   return _in_tree(jaxpr, axes, xs, starts, (), ()), (0,) * n

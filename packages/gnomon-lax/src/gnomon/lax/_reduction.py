@@ -14,8 +14,15 @@ from gnomon.core.derive import defjvp, no_derivative, slice_p
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
 from gnomon.core.structural import (
-    broadcast_in_dim, convert, full, reduce_sum, reshape, select_n, transpose,
-    zeros_like_aval)
+  broadcast_in_dim,
+  convert,
+  full,
+  reduce_sum,
+  reshape,
+  select_n,
+  transpose,
+  zeros_like_aval,
+)
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.lax import _order
@@ -38,7 +45,7 @@ def check_axes(name: str, axes: Axes, x: ShapedArray) -> None:
   """Raises `ValueError` unless the axes are distinct dimensions, counted from 0."""
   if any(not 0 <= a < x.ndim for a in axes):
     raise ValueError(
-        f"{name}: the axes {axes} must be between 0 and {x.ndim - 1}, for the operand {x}")
+        f"{name}: the axes {axes} must be between 0 and {x.ndim - 1}, for {x}")
   if len(set(axes)) != len(axes):
     raise ValueError(f"{name}: repeated axes in {axes}")
 
@@ -225,7 +232,8 @@ def tree_reduce(
   n = typeof(xs[0]).shape[0]
   while n > 1:
     half = n // 2
-    merged = combine([_rows(x, 0, half) for x in xs], [_rows(x, half, 2 * half) for x in xs])
+    merged = combine(
+        [_rows(x, 0, half) for x in xs], [_rows(x, half, 2 * half) for x in xs])
     if n % 2:
       merged = [
           concatenate([m, _rows(x, n - 1, n)], 0) for m, x in zip(merged, xs)]
@@ -396,7 +404,7 @@ def _first_extreme(name: str, best: Primitive, nan_last: bool) -> Primitive:
     check_axes(name, axes, x)
     if x.shape[axes[0]] == 0:
       raise ValueError(
-          f"{name} needs an axis with elements: axis {axes[0]} of the operand {x} has none")
+          f"{name} needs an axis with elements: axis {axes[0]} of {x} has none")
     return (ShapedArray(dropped(x, axes), index_dtype),)
 
   def program(x: Any, *, axes: Axes, index_dtype: Any) -> list[Any]:

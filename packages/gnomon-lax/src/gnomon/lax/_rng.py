@@ -128,8 +128,9 @@ def rng_bit_generator(
     TypeError: the key is of another type, or the dtype is not unsigned.
   """
   return rng_bit_generator_p.bind(
-      key, shape=sizes(shape, "rng_bit_generator"), dtype=dtypes.canonicalize_dtype(dtype),
-      algorithm=RandomAlgorithm(algorithm), out_sharding=out_sharding)
+      key, shape=sizes(shape, "rng_bit_generator"),
+      dtype=dtypes.canonicalize_dtype(dtype), algorithm=RandomAlgorithm(algorithm),
+      out_sharding=out_sharding)
 
 
 rng_bit_generator_p = Primitive("rng_bit_generator")
@@ -215,7 +216,8 @@ no_derivative(rng_bit_generator_p)
 
 @batch_rule.define(rng_bit_generator_p)
 def _(axis: Any, args: Values, dims: Values, **params: Any) -> tuple[Values, Values]:
-  return rng_bit_generator_p.bind(to_dim(args[0], dims[0], 0, axis.size), **params), (0, 0)
+  keys = to_dim(args[0], dims[0], 0, axis.size)
+  return rng_bit_generator_p.bind(keys, **params), (0, 0)
 
 
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:

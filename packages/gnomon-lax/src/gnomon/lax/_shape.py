@@ -14,7 +14,14 @@ from gnomon.core.derive import linear, slice_p
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.structural import (
-    broadcast_in_dim, full, instantiate, reduce_sum, reshape, select_n, zeros_like_aval)
+  broadcast_in_dim,
+  full,
+  instantiate,
+  reduce_sum,
+  reshape,
+  select_n,
+  zeros_like_aval,
+)
 from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._creation import sizes
@@ -40,7 +47,7 @@ def axis_of(axis: Any, ndim: int, name: str) -> int:
   if not -ndim <= axis < ndim:
     raise ValueError(
         f"{name}: the axis {axis} is out of bounds for an array of {ndim} dimensions")
-  return axis % ndim
+  return int(axis % ndim)
 
 
 def same_dim(axis: Any, args: Values, dims: Values) -> tuple[list[Any], int]:
@@ -69,8 +76,8 @@ def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -
   """
   shape, lead = typeof(operand).shape, ints(sizes)
   n = len(lead)
-  return broadcast_in_dim(
-      operand, (*lead, *shape), tuple(range(n, n + len(shape))), out_sharding=out_sharding)
+  kept = tuple(range(n, n + len(shape)))
+  return broadcast_in_dim(operand, (*lead, *shape), kept, out_sharding=out_sharding)
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
@@ -92,8 +99,8 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     wide = {n for n in column if n != 1}
     if len(wide) > 1:
       raise ValueError(
-          f"Incompatible shapes for broadcasting: {', '.join(map(str, given))}. Aligned at "
-          "their ends, sizes must be equal, or 1")
+          f"Incompatible shapes for broadcasting: {', '.join(map(str, given))}. Aligned "
+          "at their ends, sizes must be equal, or 1")
     out.append(wide.pop() if wide else 1)
   return tuple(out)
 
@@ -136,7 +143,8 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
       array, tuple(1 if d in new else next(it) for d in range(rank)), old)
 
 
-def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+def collapse(
+    operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
   """Merges the dimensions `start_dimension` to `stop_dimension` (exclusive) into one.
 
   Args:
@@ -196,8 +204,8 @@ def _(*xs: ShapedArray, dimension: int) -> tuple[ShapedArray]:
     raise TypeError(f"concatenate needs arrays of one rank, got {listed}")
   if not 0 <= dimension < first.ndim:
     raise TypeError(
-        f"concatenate: dimension {dimension} is out of bounds for {listed}; negative ones "
-        "are not understood")
+        f"concatenate: dimension {dimension} is out of bounds for {listed}; negative "
+        "ones are not understood")
   if any(x.dtype != first.dtype for x in xs):
     raise TypeError(
         f"lax.concatenate requires arguments to have the same dtypes, got {listed}. "
@@ -205,8 +213,8 @@ def _(*xs: ShapedArray, dimension: int) -> tuple[ShapedArray]:
   rest = first.shape[:dimension] + first.shape[dimension + 1:]
   if any(x.shape[:dimension] + x.shape[dimension + 1:] != rest for x in xs):
     raise TypeError(
-        f"concatenate along dimension {dimension} needs sizes that are equal in all other "
-        f"dimensions, got {listed}")
+        f"concatenate along dimension {dimension} needs sizes that are equal in all "
+        f"other dimensions, got {listed}")
   total = sum(x.shape[dimension] for x in xs)
   shape = (*first.shape[:dimension], total, *first.shape[dimension + 1:])
   return (ShapedArray(shape, first.dtype, all(x.weak_type for x in xs)),)
@@ -231,7 +239,7 @@ def _(primals: Values, tangents: Values, *, dimension: int) -> tuple[Values, Val
 
 @transpose_rule.define(concatenate_p)
 def _(cts: Values, args: Values, *, dimension: int) -> list[Any]:
-  avals = [x.aval if type(x) is UndefinedPrimal else typeof(x) for x in args]
+  avals: list[Any] = [x.aval if type(x) is UndefinedPrimal else typeof(x) for x in args]
   parts = pieces(cts[0], [a.shape[dimension] for a in avals], dimension)
   return [
       p if type(x) is UndefinedPrimal else None for p, x in zip(parts, args)]
@@ -239,7 +247,7 @@ def _(cts: Values, args: Values, *, dimension: int) -> list[Any]:
 
 def pieces(x: Any, lengths: Sequence[int], axis: int) -> list[Any]:
   """Cuts an array (or a zero) into slices along an axis."""
-  aval = x.aval if type(x) is Zero else typeof(x)
+  aval: Any = x.aval if type(x) is Zero else typeof(x)
   shape, at, out = aval.shape, 0, []
   for n in lengths:
     if type(x) is Zero:
@@ -293,8 +301,8 @@ def _(x: ShapedArray, *, sizes: Shape, axis: int) -> tuple[ShapedArray, ...]:
     raise ValueError(f"split needs sizes that are not negative, got {sizes}")
   if sum(sizes) != x.shape[axis]:
     raise ValueError(
-        f"split needs sizes whose sum is the size of the axis: {sizes} sum to {sum(sizes)}, "
-        f"axis {axis} of the shape {x.shape} has {x.shape[axis]}")
+        f"split needs sizes whose sum is the size of the axis: {sizes} sum to "
+        f"{sum(sizes)}, axis {axis} of the shape {x.shape} has {x.shape[axis]}")
   return tuple(
       ShapedArray((*x.shape[:axis], n, *x.shape[axis + 1:]), x.dtype, x.weak_type)
       for n in sizes)
@@ -364,7 +372,9 @@ pad_p = Primitive("pad")
 
 
 @typing_rule.define(pad_p)
-def _(x: ShapedArray, value: ShapedArray, *, padding_config: Padding) -> tuple[ShapedArray]:
+def _(
+    x: ShapedArray, value: ShapedArray, *, padding_config: Padding,
+) -> tuple[ShapedArray]:
   if x.dtype != value.dtype:
     raise TypeError(
         f"pad needs an operand and a padding value of one dtype, got {x} and {value}")
@@ -372,8 +382,8 @@ def _(x: ShapedArray, value: ShapedArray, *, padding_config: Padding) -> tuple[S
     raise ValueError(f"pad needs a scalar as padding value, got {value}")
   if len(padding_config) != x.ndim or any(len(c) != 3 for c in padding_config):
     raise ValueError(
-        "pad needs one (low, high, interior) a dimension of the operand as padding_config: "
-        f"got {padding_config} for the shape {x.shape}")
+        "pad needs one (low, high, interior) a dimension of the operand as "
+        f"padding_config: got {padding_config} for the shape {x.shape}")
   if any(c[2] < 0 for c in padding_config):
     raise ValueError(
         f"pad needs interior padding that is not negative, got {padding_config}")
@@ -415,7 +425,9 @@ def _(ctx: Any, x: Any, value: Any, *, padding_config: Padding) -> Values:
 
 
 @jvp_rule.define(pad_p)
-def _(primals: Values, tangents: Values, *, padding_config: Padding) -> tuple[Values, Values]:
+def _(
+    primals: Values, tangents: Values, *, padding_config: Padding,
+) -> tuple[Values, Values]:
   outs = pad_p.bind(*primals, padding_config=padding_config)
   if all(type(t) is Zero for t in tangents):
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
@@ -426,12 +438,12 @@ def _(primals: Values, tangents: Values, *, padding_config: Padding) -> tuple[Va
 def _(cts: Values, args: Values, *, padding_config: Padding) -> list[Any]:
   (x, value), ct = args, cts[0]
   to_x = to_value = None
+  aval: Any = x.aval if type(x) is UndefinedPrimal else typeof(x)
   if type(x) is UndefinedPrimal:
-    to_x = _unpad(ct, x.aval, padding_config)
+    to_x = _unpad(ct, aval, padding_config)
   if type(value) is UndefinedPrimal:
-    shape = x.aval.shape if type(x) is UndefinedPrimal else typeof(x).shape
     none = zeros_like_aval(typeof(ct))
-    kept = select_n(_inside(shape, padding_config), ct, none)
+    kept = select_n(_inside(aval.shape, padding_config), ct, none)
     to_value = reduce_sum(kept, tuple(range(typeof(ct).ndim)))
   return [to_x, to_value]
 
@@ -518,7 +530,8 @@ linear(rev_p, lambda cts, args, dimensions: [rev(cts[0], dimensions)])
 
 
 @batch_rule.define(rev_p)
-def _(axis: Any, args: Values, dims: Values, *, dimensions: Shape) -> tuple[Values, Values]:
+def _(
+    axis: Any, args: Values, dims: Values, *, dimensions: Shape) -> tuple[Values, Values]:
   d = dims[0]
   return rev_p.bind(args[0], dimensions=tuple(n + (d <= n) for n in dimensions)), (d,)
 
@@ -550,7 +563,7 @@ tile_p = Primitive("tile")
 def _(x: ShapedArray, *, reps: Shape) -> tuple[ShapedArray]:
   if len(reps) != x.ndim:
     raise TypeError(
-        f"tile needs one number of repetitions a dimension: got {reps} for the operand {x}")
+        f"tile needs one number of repetitions a dimension: got {reps} for {x}")
   return (x.update(shape=tuple(n * r for n, r in zip(x.shape, reps))),)
 
 

@@ -29,8 +29,8 @@ def sort(
     operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
   """Sorts along a dimension, in increasing order; several arrays by the first ones.
 
-  Nans come last; zeros of both signs are equal. Complex numbers compare by real part, then
-  by imaginary part.
+  Nans come last; zeros of both signs are equal. Complex numbers compare by real part,
+  then by imaginary part.
 
   Args:
     operand: an array, or a sequence of arrays of one shape, which are permuted together.
@@ -98,7 +98,7 @@ def _(*xs: ShapedArray, dimension: int, is_stable: bool,
   for i, x in enumerate(xs):
     if x.shape != xs[0].shape:
       raise TypeError(
-          f"sort needs arrays of one shape: the first is {xs[0]}, that at position {i} is {x}")
+          f"sort needs arrays of one shape: the first is {xs[0]}, that at {i} is {x}")
   for i, x in enumerate(xs[:num_keys]):
     check_dtype("sort", x, ANY, i)
   return xs
@@ -223,8 +223,9 @@ def _sort_by_places(*xs: Any, dimension: int, num_keys: int) -> list[Any]:
 def _sort_by_words(*xs: Any, dimension: int, num_keys: int) -> list[Any]:
   """Sorts single integers, several times faster than what needs a comparison of its own.
 
-  Keys are cut into words of 32 bits, sorted from the last word to the first one: each time
-  a word and the position make one integer of 64 bits, so that equal words keep their order.
+  Keys are cut into words of 32 bits, sorted from the last word to the first one: each
+  time a word and the position make one integer of 64 bits, so that equal words keep their
+  order.
   """
   words = [w for x in xs[:num_keys] for w in _order.words(x)]
   order: Any = None
@@ -293,7 +294,7 @@ def _(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ShapedArray]:
   check_dtype("top_k", x, REAL_OR_BOOL)
   if not 0 <= k <= x.shape[axis]:
     raise ValueError(
-        f"top_k needs k between 0 and the size of the axis: got {k} for axis {axis} of {x}")
+        f"top_k needs k between 0 and the size of axis {axis} of {x}: got {k}")
   shape = (*x.shape[:axis], k, *x.shape[axis + 1:])
   return x.update(shape=shape), ShapedArray(shape, np.dtype("int32"))
 
@@ -301,7 +302,7 @@ def _(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ShapedArray]:
 @lower.define(top_k_p)
 def _(ctx: Any, x: Any, *, k: int, axis: int) -> Values:
   b, (source,), outs = ctx.b, ctx.avals_in, ctx.avals_out
-  order = tuple(d for d in range(source.ndim) if d != axis) + (axis,)
+  order = (*(d for d in range(source.ndim) if d != axis), axis)
   moved = [
       ShapedArray(tuple(a.shape[d] for d in order), a.dtype) for a in (source, *outs)]
   last = axis == source.ndim - 1
