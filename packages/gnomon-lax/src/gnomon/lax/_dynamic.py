@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gnomon.api.jit import jit
 from gnomon.core import dtypes
 from gnomon.core.derive import defjvp, expand, move
 from gnomon.core.primitive import Primitive
@@ -20,6 +22,7 @@ from gnomon.core.structural import (
   squeeze,
   zeros_like_aval,
 )
+from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import add
@@ -75,15 +78,14 @@ def _starts(
       for i, size, neg in zip(starts, operand.shape, negative)]
 
 
-def _is_static(i: Any) -> bool:
-  return isinstance(i, (int, np.integer)) and not isinstance(i, bool)
-
-
 def _index_dtype(op: str, starts: Sequence[Any]) -> Any:
   """The dtype of the indices that are arrays; Python ints follow them."""
-  avals = [typeof(i) for i in starts if not isinstance(i, int) or isinstance(i, bool)]
+  avals = [typeof(i) for i in starts if type(i) is not int]
   found = {a.dtype for a in avals if not a.weak_type} or {a.dtype for a in avals}
-  if len(found) > 1 or any(not dtypes.issubdtype(d, np.integer) for d in found):
+  if not found:
+    return _INT32
+  dtype = found.pop()
+  if found or not dtypes.issubdtype(dtype, np.integer):
     raise TypeError(
         f"index arguments to {op} must be integers of the same type, got "
         f"{', '.join(str(typeof(i).dtype) for i in starts)}")
@@ -91,31 +93,57 @@ def _index_dtype(op: str, starts: Sequence[Any]) -> Any:
     raise TypeError(
         f"{op} needs scalar start indices, got "
         f"{', '.join(str(typeof(i)) for i in starts)}")
-  return found.pop() if found else np.dtype(np.int32)
+  return dtype
+
+
+_INT32 = np.dtype(np.int32)
+
+
+@functools.cache
+def _limits(dtype: Any) -> tuple[int, int, int]:
+  """The least and greatest number of an integer dtype, and its bits."""
+  info = dtypes.iinfo(dtype)
+  return int(info.min), int(info.max), int(info.bits)
+
+
+@functools.lru_cache(4096)
+def _scalar(value: int, dtype: Any) -> Any:
+  return np.asarray(value, dtype)[()]
 
 
 def _start(op: str, i: Any, size: int, negative: bool, dtype: Any) -> Any:
   """A start index that does not count from the end."""
-  info = dtypes.iinfo(dtype)
-  if _is_static(i):
-    if isinstance(i, int) and i < 0 and not negative:
+  low, high, bits = _limits(dtype)
+  if isinstance(i, (int, np.integer)):
+    if i < 0 and not negative and isinstance(i, int):
       raise ValueError(
           f"{op}: the index {i} is negative, and allow_negative_indices is False")
     i = int(i)
     i = i + size if i < 0 and negative else i
-    if i > info.max and info.bits < 32:
-      dtype, info = np.dtype(np.int32), dtypes.iinfo(np.int32)
-    return np.asarray(min(max(i, int(info.min)), int(info.max)), dtype)[()]
-  if not negative or info.min == 0:
+    if i > high and bits < 32:
+      dtype, (low, high, _) = _INT32, _limits(_INT32)
+    return _scalar(min(max(i, low), high), dtype)
+  if not negative or low == 0:
     return convert(i, dtype)
-  if size > info.max:  # such as int8 indices into 300 elements
-    return _start(op, convert(i, np.dtype(np.int32)), size, negative, np.dtype(np.int32))
-  behind, x = lt(i, _like(i, 0)), convert(i, dtype)
-  return select_n(behind, x, add(x, np.asarray(size, dtype)[()]))
+  if size > high:  # such as int8 indices into 300 elements
+    return _start(op, convert(i, _INT32), size, negative, _INT32)
+  if get_current() is EVAL:
+    return _from_end_at_once(convert(i, dtype), _scalar(size, dtype))
+  return _from_end(i, _scalar(size, dtype))
+
+
+def _from_end(i: Any, size: Any) -> Any:
+  """An index that counts from the end if it is negative, as one that never does."""
+  dtype = size.dtype
+  behind, i = lt(i, _like(i, 0)), convert(i, dtype)
+  return select_n(behind, i, add(i, size))
+
+
+_from_end_at_once = jit(_from_end)  # one program instead of three
 
 
 def _like(i: Any, value: int) -> Any:
-  return np.asarray(value, typeof(i).dtype)[()]
+  return _scalar(value, typeof(i).dtype)
 
 
 def _one_dtype(starts: Sequence[Any]) -> list[Any]:
@@ -123,7 +151,7 @@ def _one_dtype(starts: Sequence[Any]) -> list[Any]:
   found = {typeof(i).dtype for i in starts}
   if len(found) <= 1:
     return list(starts)
-  return [convert(i, np.dtype(np.int32)) for i in starts]
+  return [convert(i, _INT32) for i in starts]
 
 
 def _type_starts(op: str, x: ShapedArray, starts: Sequence[ShapedArray]) -> None:
@@ -397,10 +425,20 @@ def dynamic_index_in_dim(
   >>> lax.dynamic_index_in_dim(lax.iota("int32", 5), 3, keepdims=False)
   Array(3, dtype=int32)
   """
+  rule = _index_at_once if get_current() is EVAL else _index
+  return rule(operand, index, axis, keepdims, allow_negative_indices)
+
+
+def _index(
+    operand: Any, index: Any, axis: int, keepdims: bool,
+    allow_negative_indices: bool) -> Any:
   axis = axis_within("dynamic_index_in_dim", axis, typeof(operand))
   found = dynamic_slice_in_dim(
       operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
   return found if keepdims else squeeze(found, (axis,))
+
+
+_index_at_once = jit(_index, static_argnums=(2, 3, 4))
 
 
 def dynamic_update_slice_in_dim(
@@ -431,14 +469,23 @@ def dynamic_update_index_in_dim(
   >>> lax.dynamic_update_index_in_dim(lax.iota("int32", 3), 7, 1, 0)
   Array([0, 7, 2], dtype=int32)
   """
-  x = typeof(operand)
+  rule = _update_index_at_once if get_current() is EVAL else _update_index
+  return rule(operand, as_elements(update, operand), index, axis, allow_negative_indices)
+
+
+def _update_index(
+    operand: Any, update: Any, index: Any, axis: int,
+    allow_negative_indices: bool) -> Any:
+  x, u = typeof(operand), typeof(update)
   axis = axis_within("dynamic_update_index_in_dim", axis, x)
-  u = typeof(update)
-  if u.ndim != x.ndim:
-    if u.ndim != x.ndim - 1:
-      raise TypeError(
-          f"dynamic_update_index_in_dim needs an update of the operand's rank, or of one "
-          f"dimension less: got the operand {x} and the update {u}")
-    update = reshape(as_elements(update, operand), (*u.shape[:axis], 1, *u.shape[axis:]))
+  if u.ndim == x.ndim - 1:
+    update = reshape(update, (*u.shape[:axis], 1, *u.shape[axis:]))
+  elif u.ndim != x.ndim:
+    raise TypeError(
+        f"dynamic_update_index_in_dim needs an update of the operand's rank, or of one "
+        f"dimension less: got the operand {x} and the update {u}")
   return dynamic_update_slice_in_dim(
       operand, update, index, axis, allow_negative_indices=allow_negative_indices)
+
+
+_update_index_at_once = jit(_update_index, static_argnums=(3, 4))

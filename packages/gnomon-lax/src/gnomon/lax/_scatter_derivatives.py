@@ -166,14 +166,14 @@ def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]
   places = _places(primals, params)
   if params["update_jaxpr"] is not None:
     return _apply_jvp(places, x, t_x, params["update_jaxpr"], params["update_consts"])
-  t_x = instantiate(t_x)
   if type(t_u) is Zero or places.unique:
     outs = scatter_p.bind(*primals, **params)
-    return outs, (places.put(t_x, instantiate(t_u)),)
+    return outs, (places.put(instantiate(t_x), instantiate(t_u)),)
   won, own = places.winners()
   # Each update is replaced by the one that wins, so that their order no longer matters.
   u = _pick(reshape(u, (places.updates.size,)), won)
-  t = places.add(places.put(t_x, places.no_updates()), _only(eq(won, own), t_u))
+  kept = instantiate(t_x) if type(t_x) is Zero else places.put(t_x, places.no_updates())
+  t = places.add(kept, _only(eq(won, own), t_u))
   return scatter_p.bind(x, indices, u, **params), (t,)
 
 
