@@ -16,6 +16,8 @@ from gnomon.core import dtypes
 from gnomon.core.derive import expand
 from gnomon.core.effects import Effects, IOEffect
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, memoised
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import lower, typing_rule
 from gnomon.core.stage import close, convert_constvars, trace_to_jaxpr
 from gnomon.core.structural import convert, squeeze, zeros_like_aval
 from gnomon.core.structural import instantiate as instantiate
@@ -314,7 +316,7 @@ def zero_filled(
 
   def make() -> ClosedJaxpr:
     j = jaxpr.jaxpr
-    zeros, consts = trace_to_jaxpr(lambda: [zeros_like_aval(a) for a in missing], ())
+    zeros, consts = trace_to_jaxpr(lambda: [filler(a) for a in missing], ())
     own, zero = iter(j.outvars[start:]), iter(zeros.outvars)
     outvars = j.outvars[:start] + [
         next(own) if h else next(zero) for h, w in zip(have, want) if h or w]
@@ -325,6 +327,18 @@ def zero_filled(
 
   key = ("zero filled", start, have, want, missing)
   return memoised(jaxpr, key, make)  # type: ignore[no-any-return]
+
+
+def filler(aval: Any) -> Any:
+  """Something of a type, where no value is used; zeros if there are any."""
+  if isinstance(aval.dtype, dtypes.ExtendedDType):
+    return filler_p.bind(shape=aval.shape, dtype=aval.dtype)[0]
+  return zeros_like_aval(aval)
+
+
+filler_p = Primitive("empty2")
+typing_rule.define(filler_p)(lambda shape, dtype: (ShapedArray(shape, dtype),))
+lower.define(filler_p)(lambda ctx, **_: [ctx.b.full(ctx.avals_out[0], 0)])
 
 
 def depends(jaxpr: Jaxpr, sources: Iterable[Any]) -> set[Any]:
