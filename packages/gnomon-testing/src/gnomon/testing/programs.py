@@ -43,7 +43,11 @@ def programs(
     smooth: whether to leave out ops that have no derivative somewhere.
 
   >>> import hypothesis
-  >>> program = programs(2, 3).filter(lambda p: len(p.steps) == 2).example
+  >>> @hypothesis.settings(max_examples=2, database=None)
+  ... @hypothesis.given(programs(2, 3))
+  ... def test(program):
+  ...   assert 2 <= len(program.steps) <= 3
+  >>> test()
   """
   if inputs is None:
     inputs = tuple(map(Value, draw(st.lists(shapes, min_size=1, max_size=3))))

@@ -6,3 +6,9 @@ from gnomon.testing.lax_table import indexing as indexing
 from gnomon.testing.lax_table import reductions as reductions
 from gnomon.testing.lax_table import shapes as shapes
 from gnomon.testing.lax_table import special as special
+from gnomon.testing.op_table import op_table
+
+# The core's primitives that hold programs, or the rules that users write.
+op_table.structured(
+    "packages/gnomon-core/tests/test_transformations.py", "jit", "custom_jvp_call",
+    "custom_vjp_call", "custom_lin", "remat2", "remat_linear")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnomon import lax
+from gnomon.core.structural import add_any_p, copy_p
 from gnomon.testing.op_table import ErrorCase, Operand, OpRecord, Sample, op_table
 
 _DTYPES = ("float32", "float64", "bfloat16", "complex64", "int32", "bool")
@@ -101,8 +102,16 @@ op_table.add(
         lambda x, *, sizes, axis: list(np.split(x, np.cumsum(sizes)[:-1], axis)),
         _samples((6, 2), {"sizes": (1, 2, 3), "axis": 0}), _DTYPES),
     OpRecord(
-        "copy", lambda x: lax.reshape(x, x.shape), np.copy, _samples((2, 3), {}),
-        ("float32",), primitives=("reshape",)),
+        "tile", lax.tile, lambda x, *, reps: np.tile(x, reps),
+        _samples((2, 3), {"reps": (2, 1)}, {"reps": (1, 3)}), _DTYPES),
+    OpRecord(
+        "copy", lambda x: copy_p.bind(x)[0], np.copy, _samples((2, 3), {}), _DTYPES),
+    OpRecord(
+        "optimization_barrier", lax.optimization_barrier, np.copy,
+        _samples((2, 3), {}), _DTYPES),
+    OpRecord(
+        "add_any", lambda x, y: add_any_p.bind(x, y)[0], np.add,
+        (Sample((Operand((2, 3)), Operand((2, 3)))),), ("float32", "complex64")),
 )
 
 for source, target in (
