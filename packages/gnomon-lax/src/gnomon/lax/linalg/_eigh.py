@@ -1,0 +1,127 @@
+"""Eigenvalues and eigenvectors of Hermitian matrices."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import jvp_rule, lower, typing_rule
+from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.zero import Zero
+from gnomon.lax._arithmetic import sub
+from gnomon.lax.linalg import _lapack
+from gnomon.lax.linalg._matrix import (
+    adjoint, batch_leading, cast, check_matrices, columns, diagonal, mm, real_dtype,
+    real_part, rows, safe_divide, symmetrized)
+
+Values = Sequence[Any]
+
+
+class EighImplementation(enum.Enum):
+  """The algorithm of `eigh`, where the hardware has a choice; CPUs have QR alone.
+
+  >>> from gnomon import lax
+  >>> lax.linalg.EighImplementation("qr").name
+  'QR'
+  """
+
+  QR = "qr"
+  """A tridiagonal matrix first, then LAPACK's divide and conquer."""
+  JACOBI = "jacobi"
+  """Jacobi's rotations."""
+  QDWH = "qdwh"
+  """Spectral divide and conquer by polar decompositions."""
+
+
+def eigh(
+    x: Any, *, lower: bool = True, symmetrize_input: bool = True,
+    sort_eigenvalues: bool = True, subset_by_index: tuple[int, int] | None = None,
+    implementation: EighImplementation | None = None) -> tuple[Any, Any]:
+  """Eigenvectors and eigenvalues of Hermitian matrices: `x v = v diag(w)`.
+
+  The derivative of eigenvectors is that of the vectors which turn least; for an eigenvalue
+  that occurs several times their turning among each other has no derivative, and counts as 0.
+
+  Args:
+    x: an array of shape `(..., n, n)`.
+    lower: reads the lower triangle, otherwise the upper one, if the input is not symmetrised.
+    symmetrize_input: first takes the mean of `x` and its conjugate transpose.
+    sort_eigenvalues: sorts them, from the least one; they are sorted in any case on CPUs.
+    subset_by_index: a range of eigenvalues to compute alone; not on CPUs, where it can be
+      None or all of them.
+    implementation: the algorithm; None for the best.
+
+  Returns:
+    `(v, w)`: the eigenvectors, columns of length 1, like `x`, and the eigenvalues, real, of
+    shape `(..., n)`; nan where the algorithm fails.
+
+  >>> from gnomon import lax
+  >>> import numpy as np
+  >>> v, w = lax.linalg.eigh(np.float32([[2, 1], [1, 2]]))
+  >>> np.round(w, 5).tolist()
+  [1.0, 3.0]
+
+  Raises:
+    TypeError: the dtype is none of float32, float64, complex64, complex128.
+    ValueError: `x` has no square matrices.
+    NotImplementedError: an algorithm or subset that CPUs have not.
+  """
+  check_matrices("eigh", typeof(x), square=True)
+  if symmetrize_input:
+    x = symmetrized(x)
+  v, w = eigh_p.bind(
+      x, lower=bool(lower), sort_eigenvalues=bool(sort_eigenvalues),
+      subset_by_index=subset_by_index, algorithm=implementation)
+  return v, w
+
+
+eigh_p = Primitive("eigh")
+
+
+@typing_rule.define(eigh_p)
+def _(x: ShapedArray, *, subset_by_index: tuple[int, int] | None,
+      **_: Any) -> tuple[ShapedArray, ...]:
+  check_matrices("eigh", x, square=True)
+  n = x.shape[-1]
+  if subset_by_index is not None and tuple(subset_by_index) != (0, n):
+    raise NotImplementedError(
+        f"eigh: subset_by_index={subset_by_index} is not possible on CPUs: compute all {n} "
+        "eigenvalues, and take a part of them")
+  return (
+      ShapedArray(x.shape, x.dtype), ShapedArray(x.shape[:-1], real_dtype(x.dtype)))
+
+
+@lower.define(eigh_p)
+def _(ctx: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> Values:
+  if algorithm not in (None, EighImplementation.QR):
+    raise NotImplementedError(
+        f"eigh: {algorithm} is not possible on CPUs; take EighImplementation.QR, or None")
+  vectors, values = outs = ctx.avals_out
+  if vectors.size == 0:
+    return [x, ctx.b.full(values, 0)]
+  batch = vectors.shape[:-2]
+  v, w, status = _lapack.call(
+      ctx, "syevd/heevd", (x,), ctx.avals_in, (*outs, _lapack.info(batch)), batch,
+      {"mode": "V", "uplo": "L" if lower else "U"})
+  return _lapack.or_nan(ctx, status, [v, w], outs, batch)
+
+
+@jvp_rule.define(eigh_p)
+def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
+  """dw = diag(v^H dx v), dv = v (F ∘ v^H dx v) with F_ij = 1 / (w_j - w_i).
+
+  M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+  differentiation", 2008, section 3.1. F is 0 where the eigenvalues are equal.
+  """
+  v, w = outs = eigh_p.bind(*primals, **params)
+  if type(tangents[0]) is Zero:
+    return outs, [Zero(typeof(v)), Zero(typeof(w))]
+  inner = mm(adjoint(v), mm(tangents[0], v))
+  gaps = sub(columns(w, v), rows(w, v))
+  dv = mm(v, safe_divide(inner, cast(gaps, v)))
+  return outs, [dv, real_part(diagonal(inner))]
+
+
+batch_leading(eigh_p)
