@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import custom_jvp, lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
-    promote_args, promote_args_inexact, promote_args_numeric)
+  promote_args,
+  promote_args_inexact,
+  promote_args_numeric,
+)
 
 
 def is_kind(x: Any, kind: Any) -> bool:

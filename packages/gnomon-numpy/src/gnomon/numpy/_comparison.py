@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import select_n
-from gnomon.numpy._arithmetic import is_kind, same_shape
+from gnomon.numpy._arithmetic import is_kind, refuse_complex, same_shape
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._promotion import promote_args
+from gnomon.numpy._promotion import check_arraylike, promote_args
 
 
 @compiled()
@@ -221,3 +220,32 @@ def _ignoring_nan(name: str, better: Any, x: Any, y: Any) -> Any:
   x, y = same_shape(*promote_args(name, x, y))
   first = lax.bitwise_or(_ordered(name, better, x, y), lax.ne(y, y))
   return select_n(first, y, x)
+
+
+@compiled()
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
+  """Limits elements to a range: at least `min`, then at most `max`. A nan stays.
+
+  Args:
+    arr: array or number, not complex.
+    min, max: arrays or numbers, or None for no limit; shapes are broadcast.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.clip(gnp.arange(5), 1, 3).tolist()
+  [1, 1, 2, 3, 3]
+
+  Raises:
+    TypeError: an argument is complex, or no array and no number; or there is no `arr`.
+    ValueError: the shapes cannot be broadcast.
+  """
+  if arr is None:
+    raise TypeError("clip needs an array as its first argument, got None")
+  limits = [x for x in (min, max) if x is not None]
+  check_arraylike("clip", arr, *limits)
+  refuse_complex("clip", arr, *limits)
+  if min is not None:
+    arr = lax.max(*promote_args("clip", min, arr))
+  if max is not None:
+    arr = lax.min(*promote_args("clip", max, arr))
+  (arr,) = promote_args("clip", arr)
+  return arr

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
-
 from gnomon.core.types import typeof
 
 API_VERSION = "2024.12"

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.numpy import _arithmetic, _bitwise, _comparison, _power, _rounding
 from gnomon.runtime.jaxlib import arrays

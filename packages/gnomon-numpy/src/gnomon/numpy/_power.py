@@ -6,7 +6,6 @@ import operator
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
@@ -14,7 +13,12 @@ from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
-    as_type, check_arraylike, promote_args, promote_args_inexact, promote_args_numeric)
+  as_type,
+  check_arraylike,
+  promote_args,
+  promote_args_inexact,
+  promote_args_numeric,
+)
 
 
 def power(x1: Any, x2: Any, /) -> Any:

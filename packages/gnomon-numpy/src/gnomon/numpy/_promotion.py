@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
 from gnomon import config
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert

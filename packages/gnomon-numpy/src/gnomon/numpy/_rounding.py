@@ -6,7 +6,6 @@ import operator
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
