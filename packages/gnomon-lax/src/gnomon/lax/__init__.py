@@ -314,3 +314,8 @@ from gnomon.lax._rng import threefry2x32_p as threefry2x32_p
 
 # linear algebra
 from gnomon.lax import linalg as linalg
+
+# Fourier transforms
+from gnomon.lax._fft import FftType as FftType
+from gnomon.lax._fft import fft as fft
+from gnomon.lax._fft import fft_p as fft_p

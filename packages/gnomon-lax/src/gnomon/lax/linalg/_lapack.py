@@ -24,13 +24,14 @@ def call(
   Args:
     ctx: the lowering context.
     routine: LAPACK's name without the letter of the type; of a pair such as
-      `"syevd/heevd"` the second one is for complex numbers.
+      `"syevd/heevd"` the second one is for complex numbers. One that ends in `_ffi` is
+      the name of jaxlib's function.
     operands: the values, the first of them of the type that the routine is for.
     avals: the types of the operands.
     outs: the types of the results.
     batch: the leading dimensions, which all of these types have.
     options: the attributes: strings of one character, bools or integers.
-    reuse: operand i may be overwritten by result `reuse[i]`.
+    reuse: operand i may be overwritten by result `reuse[i]`, if that is not -1.
 
   Raises:
     NotImplementedError: the program is not for CPUs alone.
@@ -44,13 +45,14 @@ def call(
         "gnomon.default_device(gnomon.devices('cpu')[0])")
   lapack_registrations()
   b = ctx.b
-  target = f"lapack_{_LETTERS[dtype.name]}{name}_ffi"
+  target = name if name.endswith("_ffi") else f"lapack_{_LETTERS[dtype.name]}{name}_ffi"
   attrs = {
       "call_target_name": b.string(target), "has_side_effect": b.flag(False),
       "api_version": b.i32(4), "backend_config": b.attr(_dictionary(options)),
       "operand_layouts": b.attr(_layouts(avals, batch)),
       "result_layouts": b.attr(_layouts(outs, batch)),
-      "output_operand_aliases": b.attr(_aliases(reuse, len(avals), len(outs)))}
+      "output_operand_aliases": b.attr(_aliases(reuse, len(avals), len(outs))),
+      "mhlo.frontend_attributes": b.attr(f'{{num_batch_dims = "{len(batch)}"}}')}
   op = b.op("stablehlo.custom_call", [b.tensor(a) for a in outs], operands, attrs)
   return list(op.results)
 
@@ -86,7 +88,7 @@ def _aliases(reuse: Sequence[int], n_in: int, n_out: int) -> str:
   texts = [
       "#stablehlo.output_operand_alias<output_tuple_indices = "
       f"[{'' if n_out == 1 else out}], operand_index = {i}, operand_tuple_indices = []>"
-      for i, out in enumerate(reuse[:n_in]) if out is not None and out >= 0]
+      for i, out in enumerate(reuse[:n_in]) if out >= 0]
   return f"[{', '.join(texts)}]"
 
 

@@ -138,7 +138,7 @@ def _(ctx: Any, dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool) -> 
   builder, m = ctx.b, out.shape[-2]
   if perturb_singular:
     return _lapack.call(
-        ctx, "tridiagonal_solve_perturbed", (dl, d, du, b), avals, (out,), batch, {},
+        ctx, "tridiagonal_solve_perturbed_ffi", (dl, d, du, b), avals, (out,), batch, {},
         reuse=())
   side = ShapedArray((*batch, m - 1), out.dtype)
 
