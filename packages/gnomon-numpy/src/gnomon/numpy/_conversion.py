@@ -151,7 +151,7 @@ def _convert_object(x: Any, dtype: Any, copy: bool) -> Any:
   if isinstance(x, (list, tuple)):  # a subclass
     return _convert_sequence(x, dtype)
   if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
-    from gnomon.numpy._creation import from_dlpack  # it needs this module
+    from gnomon.numpy._files import from_dlpack  # it needs this module
     return _convert_array(from_dlpack(x), dtype, copy)
   value = np.asarray(x)
   if value.dtype.kind not in _KINDS:

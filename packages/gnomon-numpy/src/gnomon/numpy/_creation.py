@@ -512,8 +512,8 @@ def eye(N: int, M: int | None = None, k: Any = 0, dtype: Any = None, *,
     TypeError: a size is no integer.
     ValueError: a size is negative, or `k` is no scalar integer.
   """
-  shape = _matrix_shape("eye", N, M)
-  _check_diagonal("eye", k)
+  shape = matrix_shape("eye", N, M)
+  check_diagonal("eye", k)
   dtype = dtype_of(dtype)
   if get_current() is EVAL and math.prod(shape) <= _SMALL:
     return _placed(on_device(np.eye(*shape, k=as_int(k)).astype(dtype)), device)
@@ -529,7 +529,7 @@ def _eye(shape: Shape, k: Any, dtype: Any) -> Any:
   return convert(lax.eq(rows, columns), dtype)
 
 
-def _matrix_shape(name: str, n: Any, m: Any) -> Shape:
+def matrix_shape(name: str, n: Any, m: Any) -> Shape:
   sizes = []
   for letter, size in (("N", n), ("M", n if m is None else m)):
     try:
@@ -543,7 +543,7 @@ def _matrix_shape(name: str, n: Any, m: Any) -> Shape:
   return tuple(sizes)
 
 
-def _check_diagonal(name: str, k: Any) -> None:
+def check_diagonal(name: str, k: Any) -> None:
   check_arraylike(name, k)
   if np.ndim(k) or not dtypes.issubdtype(typeof(k).dtype, np.integer):
     raise ValueError(f"{name} needs a scalar integer as k, got {k!r}")

@@ -1,0 +1,131 @@
+"""Numbers at equal ratios."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from gnomon import lax
+from gnomon.core import dtypes
+from gnomon.core.structural import convert, select_n
+from gnomon.core.types import typeof
+from gnomon.numpy._compiled import compiled
+from gnomon.numpy._conversion import on_device
+from gnomon.numpy._creation import dtype_of, linspace
+from gnomon.numpy._power import power
+from gnomon.numpy._promotion import check_arraylike, promote_args_inexact
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def _checked(name: str, num: Any, dtype: Any, *args: Any) -> tuple[int, Any, Any]:
+  """The number of samples, the dtype asked for, and that in which to compute."""
+  num = index(num)
+  if num < 0:
+    raise ValueError(f"{name} needs a number of samples that is not negative, got {num}")
+  check_arraylike(name, *args)
+  inexact = dtypes.to_inexact_dtype(dtypes.canonicalize_dtype(dtypes.result_type(*args)))
+  return num, inexact if dtype is None else dtype_of(dtype), inexact
+
+
+def _of_values(value: Any, dtype: Any) -> Any:
+  """An array of values computed in double precision."""
+  if dtype.kind in "iu":
+    value = np.floor(value.real)
+  elif dtype.kind != "c":
+    value = value.real
+  return on_device(value.astype(dtype))
+
+
+def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
+             dtype: Any = None, axis: int = 0) -> Any:
+  """Powers of a base, with exponents at equal distances.
+
+  Args:
+    start: the first exponent, or an array of them.
+    stop: the last exponent, or an array of them.
+    num: how many.
+    endpoint: whether the power of `stop` is among them.
+    base: the base.
+    dtype: the dtype; floating-point by default.
+    axis: where the new dimension goes, if there are arrays.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.logspace(0, 2, 3).tolist()
+  [1.0, 10.0, 100.0]
+
+  Raises:
+    ValueError: `num` is negative, or `axis` is out of range.
+  """
+  num, dtype, inexact = _checked("logspace", num, dtype, start, stop, base)
+  if all(type(x) in _NUMBERS for x in (start, stop, base)):
+    with np.errstate(all="ignore"):
+      return _of_values(
+          np.asarray(np.logspace(start, stop, num, endpoint, base)), dtype)
+  return _logspace(start, stop, num, bool(endpoint), base, dtype, inexact, index(axis))
+
+
+@compiled(static=("num", "endpoint", "dtype", "inexact", "axis"))
+def _logspace(start: Any, stop: Any, num: int, endpoint: bool, base: Any, dtype: Any,
+              inexact: Any, axis: int) -> Any:
+  exponents = linspace(start, stop, num, endpoint, dtype=inexact, axis=axis)
+  if np.ndim(base):
+    shape = list(typeof(base).shape)
+    place = axis % (len(shape) + 1)
+    base = lax.reshape(base, [*shape[:place], 1, *shape[place:]])
+  return convert(power(base, exponents), dtype)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None,
+              axis: int = 0) -> Any:
+  """Numbers from `start` to `stop` at equal ratios.
+
+  Args:
+    start: the first number, or an array of them.
+    stop: the last number, or an array of them; of the same sign.
+    num: how many.
+    endpoint: whether `stop` is among them.
+    dtype: the dtype; floating-point by default.
+    axis: where the new dimension goes, if there are arrays.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.geomspace(1, 1000, 4).tolist()
+  [1.0, 10.0, 100.0, 1000.0]
+
+  Raises:
+    ValueError: `num` is negative, or `axis` is out of range.
+  """
+  num, dtype, inexact = _checked("geomspace", num, dtype, start, stop)
+  if type(start) in _NUMBERS and type(stop) in _NUMBERS and start and stop:
+    if inexact.kind == "c" or (start > 0) == (stop > 0):  # type: ignore[operator]
+      return _of_values(np.asarray(np.geomspace(start, stop, num, endpoint)), dtype)
+  return _geomspace(start, stop, num, bool(endpoint), dtype, inexact, index(axis))
+
+
+@compiled(static=("num", "endpoint", "dtype", "inexact", "axis"))
+def _geomspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexact: Any,
+               axis: int) -> Any:
+  start, stop = promote_args_inexact("geomspace", start, stop)
+  shape = lax.broadcast_shapes(typeof(start).shape, typeof(stop).shape)
+  start, stop = [lax.broadcast_in_dim(
+      convert(x, inexact), shape, tuple(range(len(shape) - typeof(x).ndim, len(shape))))
+      for x in (start, stop)]
+  factor = lax.log(lax.div(stop, start))
+  zeros, ones = lax.full(shape, 0, inexact), lax.full(shape, 1, inexact)
+  t = linspace(zeros, ones, num, endpoint, dtype=inexact)
+  whole = (num, *shape)
+  spread = [lax.broadcast_in_dim(x, whole, tuple(range(1, len(whole))))
+            for x in (start, stop, factor)]
+  out = lax.mul(spread[0], lax.exp(lax.mul(t, spread[2])))
+  if endpoint and num > 1:  # the last one exactly
+    rows = lax.broadcasted_iota(np.int32, whole, 0)
+    out = select_n(lax.eq(rows, np.int32(num - 1)), out, spread[1])
+  ndim = len(whole)
+  if not -ndim <= axis < ndim:
+    raise ValueError(
+        f"geomspace: axis {axis} is out of bounds for a result of {ndim} dimensions")
+  order = list(range(1, ndim))
+  order.insert(axis % ndim, 0)
+  return convert(lax.transpose(out, order), dtype)
