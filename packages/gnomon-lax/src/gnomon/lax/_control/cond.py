@@ -55,6 +55,7 @@ from gnomon.tree_util import keystr, tree_flatten_with_path
 Values = Sequence[Any]
 Branches = tuple[ClosedJaxpr, ...]
 _absent = object()
+_KNOWN = (bool, int, float, np.generic)  # decided while tracing, at no cost
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
@@ -94,9 +95,13 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         "compare it with something")
   if runs_in_python(pred):
     return (true_fun if pred else false_fun)(*operands)
-  if aval.dtype != np.bool_:
-    pred = ne(pred, np.zeros((), aval.dtype)[()])
-  index = convert(pred, np.dtype(np.int32))
+  index: Any
+  if isinstance(pred, _KNOWN):
+    index = np.int32(bool(pred))
+  else:
+    if aval.dtype != np.bool_:
+      pred = ne(pred, np.zeros((), aval.dtype)[()])
+    index = convert(pred, np.dtype(np.int32))
   return _choose(
       "cond", index, (false_fun, true_fun), ("false_fun", "true_fun"), operands)
 
@@ -152,8 +157,11 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any,
   last = len(branches) - 1
   if runs_in_python(index):
     return branches[min(max(int(index), 0), last)](*operands)
-  index = convert(index, np.dtype(np.int32))
-  index = clamp(np.int32(0), index, np.int32(last))
+  if isinstance(index, _KNOWN):
+    index = np.int32(min(max(int(index), 0), last))
+  else:
+    index = convert(index, np.dtype(np.int32))
+    index = clamp(np.int32(0), index, np.int32(last))
   names = tuple([f"branch {i}" for i in range(len(branches))])
   return _choose("switch", index, branches, names, operands)
 
