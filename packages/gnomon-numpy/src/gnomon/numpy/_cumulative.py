@@ -141,5 +141,3 @@ def cumulative_prod(
     ValueError: `x` is a scalar, or the axis is missing or out of range.
   """
   return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
-
-

@@ -451,5 +451,3 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     ValueError: the parts would not be equal, or `ary` has fewer than three dimensions.
   """
   return _split(ary, _cuts("dsplit", indices_or_sections), 2, "dsplit")  # type: ignore[no-any-return]
-
-

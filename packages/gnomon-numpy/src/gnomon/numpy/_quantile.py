@@ -496,5 +496,3 @@ def nanmedian(
     ValueError: `a` is complex, or an axis is out of range.
   """
   return _of("nanmedian", a, 0.5, axis, out, overwrite_input, "midpoint", keepdims, None)
-
-

@@ -483,5 +483,3 @@ def _weights(w: Any, shape: tuple[int, ...], axes: tuple[int, ...], axis: Axis) 
   sizes = tuple([n if d in axes else 1 for d, n in enumerate(shape)])
   w = lax.reshape(w, sizes)
   return broadcast_in_dim(w, shape, tuple(range(len(shape))))
-
-

@@ -496,5 +496,3 @@ def broadcast_arrays(*args: Any) -> list[Any]:
   common = _promotion.broadcast_shapes(
       "broadcast_arrays", *[typeof(x).shape for x in arrays])
   return [spread("broadcast_arrays", x, common) for x in arrays]
-
-

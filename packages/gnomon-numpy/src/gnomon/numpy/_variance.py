@@ -199,5 +199,3 @@ def present(name: str, a: Any, where: Any) -> tuple[Any, Any]:
   numbers = lax.eq(x, x)
   x = choose(numbers, x, scalar(0, typeof(x).dtype))
   return x, numbers if where is None else lax.bitwise_and(numbers, where)
-
-
