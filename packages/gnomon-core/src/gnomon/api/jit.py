@@ -344,7 +344,8 @@ def _wrap(fun: Any, info: JitInfo) -> Any:
       setattr(function, attribute, value)
   function.__wrapped__ = fun
   function._jit_info = info
-  alive = weakref.ref(function)  # its own dictionary is no part of what Python collects
+  # The dictionary of a function of C++ is no part of what Python collects.
+  alive: Any = weakref.ref(function)
   function.clear_cache = lambda: alive()._clear_cache()
 
   def trace(*args: Any, **kwargs: Any) -> stages.Traced:
