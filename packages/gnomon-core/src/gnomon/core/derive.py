@@ -63,13 +63,21 @@ def defjvp(p: Primitive, *rules: Derivative | None) -> None:
     out: ShapedArray = ans.aval  # what `bind` gives is an array or a tracer
     total: Any = None
     if out.to_tangent_aval() is out:
+      shape = out.shape
+      if len(primals) > 1 and shape:
+        for x in primals:
+          own = typeof(x).shape
+          if own != shape and own:  # sizes of 1 among the operands: rules need not know
+            primals = [grow(x, shape) for x in primals]
+            tangents = [t if type(t) is Zero else grow(t, shape) for t in tangents]
+            break
       for rule, t in zip(rules, tangents):
         if rule is not None and type(t) is not Zero:
           part = rule(t, ans, *primals, **params)
           if type(part) is Zero:
             continue
-          if typeof(part).shape != out.shape:
-            part = broadcast(part, out.shape, ())
+          if typeof(part).shape != shape:
+            part = broadcast(part, shape, ())
           total = part if total is None else add_any_p.bind(total, part)[0]
     return outs, (Zero(out.to_tangent_aval()) if total is None else total,)
 
@@ -83,14 +91,23 @@ def no_derivative(p: Primitive) -> None:
     return outs, [Zero(typeof(o).to_tangent_aval()) for o in outs]
 
 
+def grow(x: Any, shape: tuple[int, ...]) -> Any:
+  """An operand of an elementwise operation in the result's shape; a scalar stays one."""
+  own = typeof(x).shape
+  return broadcast(x, shape, tuple(range(len(own)))) if own and own != shape else x
+
+
 def unbroadcast(ct: Any, aval: Any) -> Any:
-  """The cotangent of an operand that may have been a scalar among arrays."""
+  """The cotangent of an operand that may have been a scalar or have had sizes of 1."""
   if type(ct) is Zero:
     return Zero(aval)
   shape = typeof(ct).shape
   if shape == aval.shape:
     return ct
-  return reduce_sum_p.bind(ct, axes=tuple(range(len(shape))), out_sharding=None)[0]
+  kept = tuple(d for d, n in enumerate(aval.shape) if n == shape[d])
+  axes = tuple(d for d in range(len(shape)) if d not in kept)
+  ct = reduce_sum_p.bind(ct, axes=axes, out_sharding=None)[0]
+  return ct if not aval.shape else broadcast(ct, aval.shape, kept)
 
 
 def move(x: Any, source: int, destination: int) -> Any:

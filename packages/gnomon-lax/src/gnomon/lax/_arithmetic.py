@@ -169,8 +169,9 @@ def _(ctx: Any, *values: Any, out_dtype: Any) -> Sequence[Any]:
     values = tuple(
         ctx.b.convert(v, a, ShapedArray(a.shape, out_dtype))
         for v, a in zip(values, ctx.avals_in))
+  shape = out.shape
   grown = [
-      v if a.shape == out.shape else ctx.b.broadcast_in_dim(v, out, ())
+      v if a.shape == shape else ctx.b.broadcast_in_dim(v, out, range(len(a.shape)))
       for v, a in zip(values, ctx.avals_in)]
   return [ctx.b.op1("stablehlo.multiply", ctx.b.tensor(out), grown)]
 

@@ -11,7 +11,6 @@ from gnomon.core import dtypes
 from gnomon.core.derive import defjvp, elementwise_batch, no_derivative, unbroadcast
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import hide_params, jvp_rule, lower, transpose_rule, typing_rule
-from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
 from gnomon.lax._accuracy import accuracy_text, check_accuracy
@@ -55,23 +54,31 @@ def nary_type(
     if not shape:
       shape = a.shape
     elif a.shape and a.shape != shape:
-      listed = ", ".join(str(x.shape) for x in avals)
-      raise TypeError(
-          f"{name} got incompatible shapes for broadcasting: {listed}. lax operations "
-          "need equal shapes (or scalars); gnomon.numpy broadcasts")
+      shape = _stretched(name, shape, a.shape, avals)
     weak = weak and a.weak_type
   if shape == first.shape and weak is first.weak_type:
     return first
   return ShapedArray(shape, first.dtype, weak)
 
 
+def _stretched(
+    name: str, x: tuple[int, ...], y: tuple[int, ...],
+    avals: Sequence[ShapedArray]) -> tuple[int, ...]:
+  """The common shape of two of one rank whose sizes are equal or 1."""
+  if len(x) != len(y) or any(n != m and 1 not in (n, m) for n, m in zip(x, y)):
+    listed = ", ".join(str(a.shape) for a in avals)
+    raise TypeError(
+        f"{name} got incompatible shapes for broadcasting: {listed}. lax operations need "
+        "shapes of one rank (or scalars); gnomon.numpy broadcasts")
+  return tuple([m if n == 1 else n for n, m in zip(x, y)])
+
+
 def spread(ctx: Any, values: Sequence[Any]) -> list[Any]:
-  """Broadcasts the scalars among elementwise operands to the result's shape."""
+  """Broadcasts elementwise operands to the result's shape: scalars, and sizes of 1."""
   shape = ctx.avals_out[0].shape
-  if not shape:
-    return list(values)
   return [
-      v if a.shape else ctx.b.broadcast_in_dim(v, ShapedArray(shape, a.dtype), ())
+      v if a.shape == shape else ctx.b.broadcast_in_dim(
+          v, ShapedArray(shape, a.dtype), range(len(a.shape)))
       for v, a in zip(values, ctx.avals_in)]
 
 
@@ -80,52 +87,23 @@ _AS_PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
 def operands(*xs: Any) -> Sequence[Any]:
-  """Elementwise operands, with Python numbers in the dtype of the arrays among them.
-
-  Arrays of one rank are broadcast along dimensions of size 1.
-  """
-  shape: Any = ()
+  """Elementwise operands, with Python numbers in the dtype of the arrays among them."""
   for x in xs:
-    aval = getattr(x, "aval", None)
-    if aval is None:
+    if getattr(x, "aval", None) is None:
       return _mixed(xs)
-    if aval.shape != shape and aval.shape:
-      if shape:
-        return _mixed(xs)
-      shape = aval.shape
-  return xs  # arrays and tracers of one shape, scalars among them: the usual case
+  return xs  # arrays and tracers: the usual case
 
 
 def _mixed(xs: Sequence[Any]) -> Sequence[Any]:
   target = None
-  shape: Any = ()
-  uneven = False
   for x in xs:
     if type(x) not in _PYTHON:
       aval = typeof(x)
       if target is None or (target.weak_type and not aval.weak_type):
         target = aval
-      if aval.shape:
-        uneven = uneven or (bool(shape) and shape != aval.shape)
-        shape = aval.shape
   if target is None:
     return xs  # Python numbers only: the typing rule wants them of one kind
-  if uneven:
-    xs = _stretch(xs)
   return [like(target, x) if type(x) in _PYTHON else x for x in xs]
-
-
-def _stretch(xs: Sequence[Any]) -> Sequence[Any]:
-  """Broadcasts arrays of one rank along dimensions of size 1, where that is all."""
-  shapes = [typeof(x).shape for x in xs]
-  arrays = [s for s in shapes if s]
-  if len({len(s) for s in arrays}) != 1:
-    return xs  # the typing rule says what is wrong
-  shape = tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*arrays))
-  if any(n not in (1, m) for s in arrays for n, m in zip(s, shape)):
-    return xs
-  return [
-      broadcast_in_dim(x, shape, range(len(s))) if s else x for x, s in zip(xs, shapes)]
 
 
 def like(aval: ShapedArray, x: Any) -> Any:

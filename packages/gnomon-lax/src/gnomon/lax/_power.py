@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
-from gnomon.core.derive import elementwise_batch
+from gnomon.core.derive import elementwise_batch, grow
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
 from gnomon.core.structural import add_tangents, broadcast_in_dim, convert, full, select_n
@@ -68,7 +68,7 @@ def _(ctx: Any, x: Any, y: Any) -> Sequence[Any]:
   base, exponent = ctx.avals_in
   y = b.convert(y, exponent, ShapedArray(exponent.shape, out.dtype))
   values = [
-      v if a.shape == out.shape else b.broadcast_in_dim(v, out, ())
+      v if a.shape == out.shape else b.broadcast_in_dim(v, out, range(len(a.shape)))
       for v, a in ((x, base), (y, exponent))]
   return [b.op1("stablehlo.power", b.tensor(out), values)]
 
@@ -82,6 +82,8 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
   moves = type(ty) is not Zero and dtypes.issubdtype(typeof(y).dtype, np.inexact)
   if type(tx) is Zero and not moves:
     return outs, (total,)
+  x, y = grow(x, out.shape), grow(y, out.shape)
+  tx, ty = (t if type(t) is Zero else grow(t, out.shape) for t in (tx, ty))
   x = broadcast_in_dim(x, out.shape, ()) if not typeof(x).shape else x
   no_zeros = select_n(eq(x, 0), x, full(out.shape, 1, out.dtype))
   if type(tx) is not Zero:

@@ -31,6 +31,8 @@ def _seeded(seed: Any, impl: Implementation) -> Any:
   if is_key(seed):
     raise TypeError("the seed of a key must be an integer, got a key: use split or fold_in")
   if isinstance(seed, int) and not isinstance(seed, bool):
+    if not -2 ** 63 <= seed < 2 ** 63:
+      raise OverflowError(f"the seed of a key must fit into 64 bits with sign, got {seed}")
     # An int beyond the current dtype is wrapped into it, as its bits would be.
     wide = np.int64 if config.x64_enabled else np.int32
     low = seed & (2 ** (8 * np.dtype(wide).itemsize) - 1)
@@ -193,15 +195,16 @@ def fold_in(key: Any, data: Any) -> Any:
   ()
   """
   typed, wrapped = check_key("fold_in", key)
-  aval = typeof(data)
-  if aval.shape:
-    raise TypeError(
-        f"fold_in accepts a scalar, but was given an array of shape {aval.shape} != (). Use "
-        "gnomon.vmap for batching.")
-  if isinstance(data, (bool, int)):
-    data = np.asarray(int(data) & 0xFFFFFFFF, np.uint32)[()]
-  return unwrap(
-      random_fold_in_p.bind(typed, convert(data, np.dtype(np.uint32)))[0], wrapped)
+  if isinstance(data, int):
+    word = np.asarray(int(data) & 0xFFFFFFFF, np.uint32)[()]
+  else:
+    aval = typeof(data)
+    if aval.shape:
+      raise TypeError(
+          f"fold_in accepts a scalar, but was given an array of shape {aval.shape} != (). "
+          "Use gnomon.vmap for batching.")
+    word = convert(data, np.dtype(np.uint32))
+  return unwrap(random_fold_in_p.bind(typed, word)[0], wrapped)
 
 
 def shape_of(name: str, shape: Any) -> Shape:
@@ -243,7 +246,8 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
   """
   no_sharding("bits", out_sharding)
   typed, _ = check_key("bits", key)
-  dtype = dtypes.canonicalize_dtype(np.uint64 if dtype is None else dtype)
+  dtype = (
+      dtypes.canonicalize_dtype(np.uint64) if dtype is None else user_dtype("bits", dtype))
   if not dtypes.issubdtype(dtype, np.unsignedinteger):
     raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {dtype}")
   return random_bits(typed, 8 * dtype.itemsize, shape_of("bits", shape))
@@ -256,13 +260,18 @@ def no_sharding(name: str, out_sharding: Any) -> None:
         f"{name}: out_sharding needs gnomon-sharding, which is not available yet")
 
 
+def user_dtype(name: str, dtype: Any) -> np.dtype[Any]:
+  """The canonical form of a dtype that a user gave; warns if that is a narrower one."""
+  return dtypes.check_user_dtype_supported(dtype, name)  # type: ignore[no-any-return]
+
+
 def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> np.dtype[Any]:
   """The canonical dtype of samples.
 
   Raises:
     ValueError: it is no floating-point type.
   """
-  dtype = dtypes.canonicalize_dtype(float if dtype is None else dtype)
+  dtype = user_dtype(name, float if dtype is None else dtype)
   kinds = (np.floating, np.complexfloating) if complex_too else (np.floating,)
   if not any(dtypes.issubdtype(dtype, k) for k in kinds):
     raise ValueError(f"dtype argument to `{name}` must be a float or complex dtype, got {dtype}"

@@ -9,10 +9,11 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core import dtypes
-from gnomon.core.structural import broadcast_to, convert, reshape, select_n
+from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import (
-    check_key, float_dtype, no_sharding, random_bits, random_split_p, shape_of)
+    check_key, float_dtype, no_sharding, random_bits, random_split_p, shape_of,
+    user_dtype)
 from gnomon.random._program import program
 
 Shape = tuple[int, ...]
@@ -49,19 +50,18 @@ def _uniform(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: Any) ->
   low, high = (_spread("uniform", n, x, shape) for n, x in (("minval", minval), ("maxval", maxval)))
   unit = unit_interval(key, shape, dtype)
   out = lax.add(lax.mul(unit, lax.sub(high, low)), low)
-  return lax.max(low, reshape(out, shape))  # rounding must not pass below
+  return lax.max(low, out)  # rounding must not pass below
 
 
 def _spread(name: str, argument: str, x: Any, shape: Shape) -> Any:
-  """A parameter in the shape of the samples; scalars stay."""
+  """A parameter in the rank of the samples; its sizes of 1 stay, to be broadcast there."""
   own = typeof(x).shape
-  if not own or own == shape:
-    return x
   if len(own) > len(shape) or any(
       n not in (1, m) for n, m in zip(reversed(own), reversed(shape))):
-    raise ValueError(
+    error = TypeError if name == "uniform" else ValueError  # the classes that JAX raises
+    raise error(
         f"{name}: the shape {own} of {argument} does not broadcast to the shape {shape}")
-  return broadcast_to(x, shape)
+  return broadcast_to(x, (1,) * (len(shape) - len(own)) + own)
 
 
 def unit_interval(key: Any, shape: Shape, dtype: Any) -> Any:
@@ -103,9 +103,17 @@ def randint(
   """
   no_sharding("randint", out_sharding)
   typed, _ = check_key("randint", key)
-  dtype = dtypes.canonicalize_dtype(int if dtype is None else dtype)
+  dtype = user_dtype("randint", int if dtype is None else dtype)
   if not dtypes.issubdtype(dtype, np.integer):
     raise TypeError(f"randint only accepts integer dtypes, got {dtype}")
+  if dtype.itemsize < 4:  # drawn with 32 bits, where one above the largest number exists
+    info = np.iinfo(dtype)
+    low, high = (
+        _clipped(_within(x, info.min, top), _I32)
+        for x, top in ((minval, info.max), (maxval, info.max + 1)))
+    drawn = _randint(
+        typed, low, high, False, shape=shape_of("randint", shape), dtype=_I32)
+    return convert(drawn, dtype)
   shape = shape_of("randint", shape)
   for name, x in (("minval", minval), ("maxval", maxval)):
     if not isinstance(x, int) and typeof(x).dtype.kind not in "iub":
@@ -114,6 +122,19 @@ def randint(
   return _randint(
       typed, _clipped(minval, dtype), _clipped(maxval, dtype), high_out, shape=shape,
       dtype=dtype)
+
+
+_I32 = np.dtype(np.int32)
+
+
+def _within(x: Any, low: int, top: int) -> Any:
+  """A bound within two numbers that its own dtype may or may not hold."""
+  if isinstance(x, int):
+    return min(max(int(x), low), top)
+  info = np.iinfo(typeof(x).dtype)
+  if info.min < low:
+    x = lax.max(x, np.asarray(low, info.dtype)[()])
+  return lax.min(x, np.asarray(top, info.dtype)[()]) if info.max > top else x
 
 
 def _above(maxval: Any, dtype: Any) -> Any:
@@ -164,14 +185,14 @@ def _randint(
   multiplier = lax.rem(lax.mul(multiplier, multiplier), span)
   offset = lax.add(lax.mul(lax.rem(first, span), multiplier), lax.rem(second, span))
   offset = lax.rem(offset, span)
-  out = lax.add(convert(offset, dtype), low)
+  out = lax.add(low, convert(offset, dtype))
   return out if typeof(out).shape == shape else broadcast_to(out, shape)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
   """A choice among values of one dtype, scalars among them."""
-  shape = max((typeof(v).shape for v in (condition, x, y)), key=len)
-  x, y = (v if typeof(v).shape == shape else broadcast_to(v, shape) for v in (x, y))
+  shape = np.broadcast_shapes(*(typeof(v).shape for v in (condition, x, y)))
+  condition, x, y = (broadcast_to(v, shape) for v in (condition, x, y))
   return select_n(condition, y, x)
 
 
@@ -191,17 +212,18 @@ def bernoulli(
   True
 
   Raises:
-    TypeError: `p` is not real.
+    TypeError: `p` is not floating-point.
     ValueError: `mode` is unknown, or `p` does not broadcast to `shape`.
   """
   no_sharding("bernoulli", out_sharding)
   if mode not in ("low", "high"):
     raise ValueError(f"bernoulli: mode must be 'low' or 'high', got {mode!r}")
   typed, _ = check_key("bernoulli", key)
-  dtype = dtypes.canonicalize_dtype(dtypes.lattice_result_type(float, p)[0])
+  dtype = typeof(p).dtype
   if not dtypes.issubdtype(dtype, np.floating):
     raise TypeError(f"bernoulli probability `p` must have a floating dtype, got {dtype}.")
-  p = convert(p, dtype)
+  if isinstance(p, float):
+    p = dtype.type(p)
   shape = typeof(p).shape if shape is None else shape_of("bernoulli", shape)
   return _bernoulli(typed, p, shape=shape, mode=mode)
 
