@@ -10,7 +10,7 @@ import numpy as np
 
 from gnomon.api.jit import jit
 from gnomon.core import dtypes
-from gnomon.core.derive import defjvp, expand, move
+from gnomon.core.derive import expand, move
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.structural import (
@@ -34,6 +34,7 @@ from gnomon.lax._indexing import (
   as_elements,
   gather_p,
   linear_aval,
+  linear_in_operand,
   scatter_overwrite,
   signed_indices,
 )
@@ -249,8 +250,8 @@ def _(ctx: Any, x: Any, *starts: Any, slice_sizes: Dims) -> Values:
       {"slice_sizes": b.i64s((*slice_sizes, *tail))})]
 
 
-defjvp(dynamic_slice_p, lambda t, ans, x, *starts, slice_sizes: dynamic_slice_p.bind(
-    t, *starts, slice_sizes=slice_sizes)[0])
+linear_in_operand(dynamic_slice_p, lambda t, *starts, **params: dynamic_slice_p.bind(
+    t, *starts, **params)[0])
 
 
 @transpose_rule.define(dynamic_slice_p)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
-from gnomon.core.derive import defjvp, move
+from gnomon.core.derive import move
 from gnomon.core.rule import batch_rule, lower, transpose_rule, typing_rule
 from gnomon.core.structural import broadcast_in_dim, convert, select_n, zeros_like_aval
 from gnomon.core.types import ShapedArray, physical_aval, typeof
@@ -23,6 +23,7 @@ from gnomon.lax._indexing import (
   check_indices,
   gather_p,
   inserted,
+  linear_in_operand,
   scatter_sum,
   signed_indices,
   usable_mode,
@@ -191,7 +192,7 @@ def default_fill(dtype: Any) -> Any:
 
 
 def _tangent(
-    t: Any, ans: Any, x: Any, indices: Any, *, dimension_numbers: GatherDimensionNumbers,
+    t: Any, indices: Any, *, dimension_numbers: GatherDimensionNumbers,
     slice_sizes: Dims, unique_indices: bool, indices_are_sorted: bool,
     mode: GatherScatterMode, fill_value: Any) -> Any:
   return _promised(
@@ -199,7 +200,7 @@ def _tangent(
       unique=unique_indices)
 
 
-defjvp(gather_p, _tangent)
+linear_in_operand(gather_p, _tangent)
 
 
 @transpose_rule.define(gather_p)

@@ -12,9 +12,10 @@ import numpy as np
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import Jaxpr
 from gnomon.core.primitive import Primitive
+from gnomon.core.rule import jvp_rule
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.types import ShapedArray, typeof
-from gnomon.core.zero import UndefinedPrimal
+from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import add
 from gnomon.lax._families import like
 
@@ -212,6 +213,19 @@ def as_elements(updates: Any, operand: Any) -> Any:
   if type(updates) in (bool, int, float, complex):
     return like(typeof(operand), updates)
   return updates
+
+
+def linear_in_operand(p: Primitive, tangent: Callable[..., Any]) -> None:
+  """The derivative of a primitive that is linear in its first operand; indices follow it.
+
+  `tangent(t, *indices, **params)` maps the operand's tangent to the result's.
+  """
+  @jvp_rule.define(p)
+  def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    outs = p.bind(*primals, **params)
+    if type(tangents[0]) is Zero:
+      return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
+    return outs, (tangent(tangents[0], *primals[1:], **params),)
 
 
 def linear_aval(x: Any) -> ShapedArray:
