@@ -112,6 +112,9 @@ class Program:
 
   __repr__ = __str__
 
+  def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # what hypothesis prints
+    printer.text(f"\n{self}\n")
+
   def _lines(self, indent: str) -> list[str]:
     count = len(self.inputs)
     names = ", ".join(f"v{i}: {v.shape}" for i, v in enumerate(self.inputs))
