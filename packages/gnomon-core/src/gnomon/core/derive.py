@@ -49,11 +49,12 @@ def linear(p: Primitive, transpose: Callable[..., Sequence[Any]]) -> None:
   transpose_rule.define(p)(transpose)
 
 
-def defjvp(p: Primitive, *rules: Derivative | None) -> None:
+def defjvp(p: Primitive, *rules: Derivative | None, elementwise: bool = False) -> None:
   """The derivative of a primitive with one result, one function an operand.
 
   `rule(t, ans, *primals, **params)` maps the operand's tangent to its part of the result's;
-  None says that the derivative in that operand is zero.
+  None says that the derivative in that operand is zero. The rules of an elementwise primitive
+  see operands of the result's shape, or scalars: sizes of 1 are broadcast before.
   """
 
   @jvp_rule.define(p)
@@ -64,7 +65,7 @@ def defjvp(p: Primitive, *rules: Derivative | None) -> None:
     total: Any = None
     if out.to_tangent_aval() is out:
       shape = out.shape
-      if len(primals) > 1 and shape:
+      if elementwise and len(primals) > 1 and shape:
         for x in primals:
           own = typeof(x).shape
           if own != shape and own:  # sizes of 1 among the operands: rules need not know

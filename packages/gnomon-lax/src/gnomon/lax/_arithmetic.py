@@ -182,7 +182,8 @@ def _scale(t: Any, x: Any, out_dtype: Any) -> Any:
 
 defjvp(
     mul_p, lambda t, ans, x, y, out_dtype: _scale(t, y, out_dtype),
-    lambda t, ans, x, y, out_dtype: _scale(t, x, out_dtype))
+    lambda t, ans, x, y, out_dtype: _scale(t, x, out_dtype),
+    elementwise=True)
 elementwise_batch(mul_p)
 
 

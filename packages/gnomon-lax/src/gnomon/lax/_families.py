@@ -174,7 +174,7 @@ def nary(
   elif derivatives is None:
     no_derivative(p)
   else:
-    defjvp(p, *derivatives)
+    defjvp(p, *derivatives, elementwise=True)
   elementwise_batch(p)
   return p
 

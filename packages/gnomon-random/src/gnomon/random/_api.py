@@ -196,7 +196,9 @@ def fold_in(key: Any, data: Any) -> Any:
   """
   typed, wrapped = check_key("fold_in", key)
   if isinstance(data, int):
-    word = np.asarray(int(data) & 0xFFFFFFFF, np.uint32)[()]
+    if not 0 <= data < 2 ** 32:
+      raise OverflowError(f"fold_in takes integers of 32 bits without sign, got {data}")
+    word = np.asarray(int(data), np.uint32)[()]
   else:
     aval = typeof(data)
     if aval.shape:
