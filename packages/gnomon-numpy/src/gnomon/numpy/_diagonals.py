@@ -86,6 +86,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
     TypeError: `v` is no array.
   """
   v = one_array("diagflat", v)
+  v = convert(v, typeof(v).dtype)
   return diag(lax.reshape(v, (typeof(v).size,)), k)
 
 

@@ -13,8 +13,8 @@ from gnomon.api.vmap import vmap
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
+from gnomon.numpy._arithmetic import add
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._conversion import on_device
 from gnomon.numpy._creation import arange, dtype_of, shape_of
 from gnomon.numpy._power import power
 from gnomon.numpy._promotion import promote_dtypes
@@ -272,14 +272,9 @@ def _ravel(at: Any, shape: Shape, modes: tuple[str, ...], order: str, dtype: Any
       i = lax.rem(i, scalar(n, wide))
       i = select_n(lax.lt(i, scalar(0, wide)), i, lax.add(i, scalar(n, wide)))
     i = lax.mul(i, scalar(stride, wide)) if stride != 1 else i
-    total = i if total is None else _add(total, i)
+    total = i if total is None else add(total, i)
     stride *= n
   return lax.full((), 0, wide) if total is None else total
-
-
-def _add(x: Any, y: Any) -> Any:
-  from gnomon.numpy._arithmetic import add
-  return add(x, y)
 
 
 @compiled(static=("N", "increasing"))
@@ -313,9 +308,3 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
   if not increasing:
     exponents = lax.sub(np.int32(columns - 1), exponents)
   return power(lax.broadcast_in_dim(x, shape, (0,)), exponents)
-
-
-def known(values: Any) -> Any:
-  """An array of known values, in a canonical dtype."""
-  value = np.asarray(values)
-  return on_device(value.astype(dtypes.canonicalize_dtype(value.dtype)))

@@ -114,12 +114,7 @@ def _bisect(a: Any, v: Any, side: str, dtype: Any, *, unrolled: bool) -> Any:
     return select_n(right, low, middle), select_n(right, middle, high)
 
   bounds = (lax.full(shape, 0, dtype), lax.full(shape, n, dtype))
-  if unrolled:
-    for i in range(rounds):
-      bounds = halve(i, bounds)
-  else:
-    bounds = lax.fori_loop(0, rounds, halve, bounds)
-  return bounds[1]
+  return lax.fori_loop(0, rounds, halve, bounds, unroll=rounds if unrolled else 1)[1]
 
 
 def _by_sorting(a: Any, v: Any, side: str, dtype: Any) -> Any:
@@ -180,4 +175,4 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
   down = search(lax.rev(bins, (0,)), x, "left" if right else "right", how)
   down = lax.sub(scalar(n, typeof(down).dtype), down)
   first, last = [lax.index_in_dim(bins, i, keepdims=False) for i in (0, n - 1)]
-  return select_n(before(last, first), up, down)
+  return select_n(lax.lt(last, first), up, down)

@@ -12,13 +12,14 @@ from gnomon import lax
 from gnomon.api.vmap import vmap
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
-from gnomon.core.trace import EVAL, Tracer, get_current
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._conversion import on_device
 from gnomon.numpy._promotion import (
     broadcast_shapes, canonical_axis, check_arraylike, promote_dtypes)
-from gnomon.numpy._values import array_of, arrays_of, concrete, one_array, refuse_out, spread
+from gnomon.numpy._values import (
+    array_of, arrays_of, concrete, one_array, refuse_out, spread, take_rows)
 
 _HINT = "Give the number of elements with size=."
 
@@ -177,15 +178,21 @@ def true_places(mask: Any, size: int) -> tuple[Any, Any]:
   dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
   if not n or not size:
     return lax.full((size,), 0, dtype), lax.full((), 0, dtype)
-  mask = lax.reshape(mask, (n,))
-  seen = lax.cumsum(convert(mask, dtype))
-  outside = lax.full((n,), size, dtype)
-  to = select_n(mask, outside, lax.sub(seen, np.ones((), dtype)[()]))
+  to, seen = _ranks(lax.reshape(mask, (n,)), size)
   numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
   places = lax.scatter(
       lax.full((size,), 0, dtype), lax.reshape(to, (n, 1)), lax.iota(dtype, n), numbers,
       mode="drop")
   return places, lax.index_in_dim(seen, n - 1, keepdims=False)
+
+
+def _ranks(mask: Any, outside: int) -> tuple[Any, Any]:
+  """How many true elements come before each true one, `outside` for others; and the sums."""
+  n = typeof(mask).size
+  dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+  seen = lax.cumsum(convert(mask, dtype))
+  before = lax.sub(seen, np.ones((), dtype)[()])
+  return select_n(mask, lax.full((n,), outside, dtype), before), seen
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -287,24 +294,26 @@ def compress(
 
 @compiled(static=("axis",))
 def _rows(a: Any, rows: Any, axis: int) -> Any:
-  from gnomon.numpy._values import take_rows
   return take_rows(a, array_of(rows), axis, sorted_=True, unique=True)
 
 
 @compiled(static=("axis", "size"))
 def _compress(condition: Any, a: Any, fill_value: Any, axis: int, size: int) -> Any:
-  from gnomon.numpy._values import take_rows
   aval = typeof(a)
-  n = aval.shape[axis]
-  mask = truth(lax.slice_in_dim(condition, 0, min(n, typeof(condition).shape[0])))
-  rows, count = true_places(mask, size)
-  if not aval.size or not size:
-    return lax.full_like(a, 0, shape=(*aval.shape[:axis], size, *aval.shape[axis + 1:]))
-  found = take_rows(a, rows, axis)
-  shape = typeof(found).shape
-  present = lax.lt(lax.broadcasted_iota(count.dtype, shape, axis), count)
-  fill = lax.full(shape, convert(fill_value, aval.dtype, aval.weak_type))
-  return select_n(present, fill, found)
+  mask = truth(condition)
+  n = min(aval.shape[axis], typeof(mask).shape[0])
+  if typeof(mask).shape[0] > n:
+    mask = lax.slice_in_dim(mask, 0, n)
+  if aval.shape[axis] > n:
+    a = lax.slice_in_dim(a, 0, n, axis=axis)
+  shape = (*aval.shape[:axis], size, *aval.shape[axis + 1:])
+  out = lax.full(shape, convert(fill_value, aval.dtype))
+  if not aval.size or not size or not n:
+    return out
+  others = tuple([d for d in range(aval.ndim) if d != axis])
+  return lax.scatter(
+      out, lax.reshape(_ranks(mask, size)[0], (n, 1)), a,
+      lax.ScatterDimensionNumbers(others, (axis,), (axis,)), mode="drop")
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
@@ -432,11 +441,9 @@ def _choose(a: Any, choices: Any, mode: str) -> Any:
   elif mode == "clip":
     a = lax.clamp(np.int32(0), a, last)
   cases = [spread("choose", array_of(x), shape) for x in choices]
-  if n == 1:
-    return cases[0]
-  if n == 2:
-    return select_n(lax.ne(a, np.int32(0)), *cases)
-  return select_n(a, *cases)
+  out = cases[0] if n == 1 else select_n(
+      a if n > 2 else lax.ne(a, np.int32(0)), *cases)
+  return convert(out, typeof(out).dtype)
 
 
 def piecewise(
@@ -464,6 +471,7 @@ def piecewise(
     ValueError: there are not as many functions as conditions, or one more.
   """
   x = one_array("piecewise", x)
+  x = convert(x, typeof(x).dtype)
   if not isinstance(condlist, (list, tuple)) and np.ndim(condlist) == typeof(x).ndim:
     condlist = [condlist]
   if isinstance(condlist, (list, tuple)) and condlist and typeof(x).ndim and all(
@@ -505,8 +513,3 @@ def _part(function: Any, x: Any, mask: Any, args: Any, kw: Any) -> Any:
     raise ValueError(
         f"piecewise: the functions must return scalars, got shape {typeof(out).shape[1:]}")
   return lax.reshape(out, aval.shape)
-
-
-def is_evaluating() -> bool:
-  """Whether operations are computed at once, and not traced."""
-  return get_current() is EVAL

@@ -15,9 +15,9 @@ from gnomon.numpy._compiled import compiled
 from gnomon.numpy._indexing.places import widened, wrapped
 from gnomon.numpy._indexing.read import read
 from gnomon.numpy._indexing.write import update
-from gnomon.numpy._promotion import broadcast_shapes, canonical_axis
+from gnomon.numpy._promotion import broadcast_shapes, canonical_axis, check_arraylike
 from gnomon.numpy._selection import nonzero
-from gnomon.numpy._values import arrays_of, refuse_out, scalar, spread
+from gnomon.numpy._values import array_of, arrays_of, refuse_out, scalar, spread
 
 _FILL = GatherScatterMode.FILL_OR_DROP
 _MODES = {
@@ -74,20 +74,23 @@ def take(
 @compiled(static=("axis", "mode", "unique", "is_sorted", "fill_value"))
 def _take(a: Any, indices: Any, axis: int | None, mode: str | None, unique: bool,
           is_sorted: bool, fill_value: Any) -> Any:
-  a, indices = arrays_of("take", a, indices)
+  check_arraylike("take", a, indices)
+  a = array_of(a)
   if axis is None:
     a, axis = lax.reshape(a, (typeof(a).size,)), 0
   axis = canonical_axis(axis, typeof(a).ndim, "take")
-  indices = _integers("take", indices)
   n = typeof(a).shape[axis]
+  if isinstance(indices, int):
+    indices = np.int32(indices + n if indices < 0 and mode != "clip" else indices)
+  indices = _integers("take", array_of(indices) if np.ndim(indices) else indices)
   if not n and typeof(indices).size:
     raise IndexError(
         f"take cannot take elements from the empty axis {axis} of an array of shape "
         f"{typeof(a).shape}")
   if mode == "wrap" and n:
     indices = lax.rem(indices, scalar(n, typeof(indices).dtype))
-  if mode != "clip" and n:
-    indices = wrapped(indices, n) if _is_signed(indices) else indices
+  if mode != "clip" and n and not isinstance(indices, np.int32) and _is_signed(indices):
+    indices = wrapped(indices, n)
   entries = (*[":"] * axis, "b" if typeof(indices).ndim else "r",
              *[":"] * (typeof(a).ndim - axis - 1))
   how = _MODES[mode]

@@ -224,11 +224,8 @@ def wrapped(i: Any, n: int) -> Any:
 
 
 def widened(i: Any) -> Any:
-  """Indices in at least 32 bits, not weak."""
-  dtype = typeof(i).dtype
-  if dtypes.itemsize_bits(dtype) < 32:
-    return convert(i, np.dtype(np.int32))
-  return convert(i, dtype)
+  """Indices in at least 32 bits."""
+  return convert(i, np.dtype(np.int32)) if dtypes.itemsize_bits(typeof(i).dtype) < 32 else i
 
 
 def _index_dtype(values: Sequence[Any]) -> Any:
@@ -251,4 +248,4 @@ def _as_places(v: Any, dtype: Any, n: int) -> Any:
   own = typeof(v).dtype
   if own != dtype and own.kind == "u" and own.itemsize >= dtype.itemsize:
     v = lax.min(v, np.asarray(n, own)[()])  # outside, as before
-  return convert(v, dtype)
+  return v if own == dtype else convert(v, dtype)

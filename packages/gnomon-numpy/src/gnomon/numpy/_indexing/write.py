@@ -39,8 +39,8 @@ def update(
     ValueError: `values` cannot be broadcast to the elements, or the mode is unknown.
     TypeError: `values` are no array.
   """
-  values = _as_values(values)
   aval = typeof(x)
+  values = _as_values(values, aval.dtype)
   _warn_unsafe(op, aval, values)
   how = FILL if mode is None else usable(mode)
   if type(index) is not tuple and _is_simple_mask(index, aval, values):
@@ -60,11 +60,23 @@ def usable(mode: Any) -> GatherScatterMode:
   return GatherScatterMode.from_any(mode)
 
 
-def _as_values(values: Any) -> Any:
+def _as_values(values: Any, dtype: Any) -> Any:
+  """Values as an array or number; large integers in the dtype of the array at once."""
+  if type(values) is int and not -2**31 <= values < 2**31 and isinstance(dtype, np.dtype):
+    return np.asarray(values).astype(dtype)
   if isinstance(values, (bool, int, float, complex)) or type(values) is Array:
     return values
   return values if isinstance(values, np.ndarray) and values.dtype.kind in "biufc" else (
       asarray(values))
+
+
+def _converted(values: Any, dtype: Any) -> Any:
+  """Values in a dtype; numbers become constants, weakness stays as it is."""
+  if isinstance(values, (bool, int, float, complex)) and isinstance(dtype, np.dtype):
+    complex_lost = isinstance(values, complex) and not dtypes.issubdtype(
+        dtype, np.complexfloating) and dtype != np.bool_
+    return np.asarray(values.real if complex_lost else values).astype(dtype)[()]
+  return values if typeof(values).dtype == dtype else convert(values, dtype)
 
 
 def _warn_unsafe(op: str, x: Any, values: Any) -> None:
@@ -103,7 +115,7 @@ def write(
   if wide != aval.dtype:  # combined there, and only then converted
     out = write(op, convert(x, wide), values, entries, numbers, mode, is_sorted, unique)
     return convert(out, aval.dtype, aval.weak_type)
-  values = convert(values, aval.dtype, aval.weak_type)
+  values = _converted(values, aval.dtype)
   if all(e is None or e in (":", "n", ".") or type(e) is tuple and abs(e[1]) == 1
          for e in entries):
     return _write_window(op, x, values, entries, numbers)
@@ -172,7 +184,7 @@ def _write_window(
     values = _COMBINE[op](read(x, straight, numbers), values)
   values = lax.reshape(values, sizes)
   if tuple(sizes) == shape:
-    return values
+    return convert(values, typeof(x).dtype, typeof(x).weak_type)
   return lax.dynamic_update_slice(x, values, starts, allow_negative_indices=False)
 
 
@@ -197,8 +209,9 @@ def layout_of_window(shape: Sequence[int], entries: Entries) -> Layout:
 
 def _write_everything(op: str, x: Any, values: Any, p: Layout) -> Any:
   """A write by the indices True alone: the elements are all of `x`."""
-  values = lax.reshape(values, typeof(x).shape)
-  return _COMBINE[op](x, values)
+  aval = typeof(x)
+  done = _COMBINE[op](x, lax.reshape(values, aval.shape))
+  return convert(done, aval.dtype, aval.weak_type)
 
 
 # ---- masks
@@ -218,13 +231,17 @@ def _is_simple_mask(index: Any, x: Any, values: Any) -> bool:
 
 def _select(op: str, x: Any, mask: Any, values: Any) -> Any:
   aval = typeof(x)
-  values = convert(values, aval.dtype, aval.weak_type)
+  wide = _wide_dtype(op, aval, values)
+  if wide != aval.dtype:
+    return convert(_select(op, convert(x, wide), mask, values), aval.dtype, aval.weak_type)
+  values = _converted(values, aval.dtype)
   s = typeof(values).shape
   values = lax.broadcast_in_dim(
       values, aval.shape, tuple(range(aval.ndim - len(s), aval.ndim)))
   if typeof(mask).ndim < aval.ndim:
     mask = lax.broadcast_in_dim(mask, aval.shape, tuple(range(typeof(mask).ndim)))
-  return lax.select_n(mask, x, _COMBINE[op](x, values))
+  done = lax.select_n(mask, x, _COMBINE[op](x, values))
+  return convert(done, aval.dtype, aval.weak_type)
 
 
 _select_program = jit(_select, static_argnums=0)
