@@ -106,6 +106,7 @@ def randint(
   dtype = user_dtype("randint", int if dtype is None else dtype)
   if not dtypes.issubdtype(dtype, np.integer):
     raise TypeError(f"randint only accepts integer dtypes, got {dtype}")
+  minval, maxval = _integer("minval", minval), _integer("maxval", maxval)
   if dtype.itemsize < 4:  # drawn with 32 bits, where one above the largest number exists
     info = np.iinfo(dtype)
     low, high = (
@@ -115,9 +116,6 @@ def randint(
         typed, low, high, False, shape=shape_of("randint", shape), dtype=_I32)
     return convert(drawn, dtype)
   shape = shape_of("randint", shape)
-  for name, x in (("minval", minval), ("maxval", maxval)):
-    if not isinstance(x, int) and typeof(x).dtype.kind not in "iub":
-      raise TypeError(f"randint: {name} must be an integer, got {typeof(x)}")
   high_out = _above(maxval, dtype)
   return _randint(
       typed, _clipped(minval, dtype), _clipped(maxval, dtype), high_out, shape=shape,
@@ -125,6 +123,19 @@ def randint(
 
 
 _I32 = np.dtype(np.int32)
+
+
+def _integer(name: str, x: Any) -> Any:
+  """A bound as an integer: a Python int, or an array of integers."""
+  if isinstance(x, (int, float)):
+    if not -2 ** 63 <= x <= 2 ** 64:
+      raise OverflowError(f"randint: {name}={x} is beyond every integer dtype")
+    return int(x)
+  if typeof(x).dtype.kind in "iub":
+    return x
+  if dtypes.issubdtype(typeof(x).dtype, np.floating):
+    return convert(x, dtypes.canonicalize_dtype(np.int64))
+  raise TypeError(f"randint: {name} must be an integer, got {typeof(x)}")
 
 
 def _within(x: Any, low: int, top: int) -> Any:
@@ -230,7 +241,8 @@ def bernoulli(
 
 @program("shape", "mode")
 def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
-  p = _spread("bernoulli", "p", p, shape)
+  if typeof(p).shape:
+    p = _spread("bernoulli", "p", p, shape)
   dtype = typeof(p).dtype
   if mode == "low":
     return lax.lt(_uniform(key, 0.0, 1.0, shape=shape, dtype=dtype), p)
