@@ -290,21 +290,24 @@ from gnomon.numpy._products import vecdot as vecdot
 from gnomon.numpy._products import vecmat as vecmat
 from gnomon.numpy._einsum import einsum as einsum
 from gnomon.numpy._einsum import einsum_path as einsum_path
+from gnomon.numpy._statistics import bincount as bincount
+from gnomon.numpy._statistics import corrcoef as corrcoef
+from gnomon.numpy._statistics import cov as cov
+from gnomon.numpy._calculus import diff as diff
+from gnomon.numpy._calculus import ediff1d as ediff1d
+from gnomon.numpy._calculus import gradient as gradient
+from gnomon.numpy._calculus import trapezoid as trapezoid
+from gnomon.numpy._calculus import unwrap as unwrap
+from gnomon.numpy._closeness import allclose as allclose
+from gnomon.numpy._closeness import array_equal as array_equal
+from gnomon.numpy._closeness import array_equiv as array_equiv
+from gnomon.numpy._closeness import isclose as isclose
 from gnomon.numpy._quantile import median as median
 from gnomon.numpy._quantile import nanmedian as nanmedian
 from gnomon.numpy._quantile import nanpercentile as nanpercentile
 from gnomon.numpy._quantile import nanquantile as nanquantile
 from gnomon.numpy._quantile import percentile as percentile
 from gnomon.numpy._quantile import quantile as quantile
-from gnomon.numpy._selection import argwhere as argwhere
-from gnomon.numpy._selection import choose as choose
-from gnomon.numpy._selection import compress as compress
-from gnomon.numpy._selection import extract as extract
-from gnomon.numpy._selection import flatnonzero as flatnonzero
-from gnomon.numpy._selection import nonzero as nonzero
-from gnomon.numpy._selection import piecewise as piecewise
-from gnomon.numpy._selection import select as select
-from gnomon.numpy._selection import where as where
 
 # dtypes, constants
 from gnomon.numpy._dtypes import ComplexWarning as ComplexWarning
