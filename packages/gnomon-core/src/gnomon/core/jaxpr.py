@@ -199,7 +199,7 @@ def memoised(
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
   """The jaxprs that stand in an equation's params, directly or in a tuple."""
   for value in params.values():
-    for v in value if type(value) in (tuple, list) else (value,):
+    for v in value if isinstance(value, (tuple, list)) else (value,):
       if type(v) is Jaxpr:
         yield v
       elif type(v) is ClosedJaxpr:

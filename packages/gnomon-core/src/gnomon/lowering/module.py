@@ -65,7 +65,7 @@ def large_constants(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
     for e in inner.eqns:
       if e.primitive.call:
         for value in e.params.values():
-          for v in value if type(value) in (tuple, list) else (value,):
+          for v in value if isinstance(value, (tuple, list)) else (value,):
             if isinstance(v, (ClosedJaxpr, Jaxpr)):
               by_id.update((id(c), c) for c in large_constants(v))
     found = jaxpr.memo["large constants"] = list(by_id.values())

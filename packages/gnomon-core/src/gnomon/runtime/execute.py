@@ -94,7 +94,7 @@ def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: An
   memo = _programs
   if primitive.call:  # what holds programs is remembered with the first of them
     memo = next(
-        v.memo for p in params.values() for v in (p if type(p) in (tuple, list) else (p,))
+        v.memo for p in params.values() for v in (p if isinstance(p, (tuple, list)) else (p,))
         if isinstance(v, (ClosedJaxpr, Jaxpr)))
   exe = memo.get((*key, device))
   if exe is None:
@@ -129,8 +129,8 @@ def deleted(x: Any, what: str) -> RuntimeError:
   """The error for an array whose buffer is gone."""
   return RuntimeError(
       f"Array has been deleted with shape={x.aval}: {what} was donated to a jitted "
-      "function (donate_argnums), or delete() was called on it. Use the function's result "
-      "instead, or do not donate it.")
+      "function (donate_argnums), or delete() was called on it. Use the function's "
+      "result instead, or do not donate it.")
 
 
 def common_device(args: Any, what: str) -> Any:

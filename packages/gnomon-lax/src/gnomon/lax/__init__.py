@@ -258,6 +258,10 @@ from gnomon.lax._control.associative_scan import associative_scan as associative
 from gnomon.lax._control.cond import cond as cond
 from gnomon.lax._control.cond import cond_p as cond_p
 from gnomon.lax._control.cond import switch as switch
+from gnomon.lax._control.custom_linear_solve import (
+    custom_linear_solve as custom_linear_solve,
+)
+from gnomon.lax._control.custom_linear_solve import linear_solve_p as linear_solve_p
 from gnomon.lax._control.map import map as map
 from gnomon.lax._control.scan import scan as scan
 from gnomon.lax._control.scan import scan_p as scan_p

@@ -8,8 +8,10 @@ from typing import Any
 from gnomon.core.derive import defjvp, move
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.structural import broadcast_in_dim, instantiate, select_n
+from gnomon.core.structural import (
+    add_tangents, broadcast_in_dim, instantiate, select_n)
 from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import add, div, mul, sub
 from gnomon.lax._arithmetic import max as maximum
 from gnomon.lax._complex import abs as modulus
@@ -23,7 +25,7 @@ from gnomon.lax._reduction import reduce_max
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
     batch_leading, check_matrices, check_same, eye_mask, flip, lower_mask, masked,
-    mm, number, symmetrized, tril)
+    mm, number, symmetrized, tril, triu)
 from gnomon.lax.linalg._triangular import triangular_solve
 
 Values = Sequence[Any]
@@ -154,6 +156,7 @@ def _rotations(r: Any, w: Any) -> list[Any]:
   if not n:
     return [r]
   spread = tuple(range(rank - 2))
+  r = triu(r)
 
   def step(w: Any, row_and_index: Any) -> Any:
     row, i = row_and_index
@@ -189,6 +192,7 @@ def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
   """The derivative of Cholesky's decomposition at `q^T q`, for that of the sum."""
   r, w = primals
   dr, dw = map(instantiate, tangents)
+  r, dr = triu(r), triu(dr)
   q = cholesky_update_p.bind(r, w)[0]
   half = add(mm(flip(dr), r), _outer(dw, w))
   inner = add(half, flip(half))
@@ -265,12 +269,15 @@ lower_as(symmetric_product_p, _symmetric_product)
 batch_leading(symmetric_product_p)
 
 
-def _product_derivative(t: Any, ans: Any, a: Any, c: Any, *, alpha: float,
-                        beta: float) -> Any:
-  half = mul(mm(t, flip(a)), number(t, alpha))
-  return add(half, flip(half))
-
-
-defjvp(
-    symmetric_product_p, _product_derivative,
-    lambda t, ans, a, c, *, alpha, beta: mul(t, number(t, beta)))
+@jvp_rule.define(symmetric_product_p)
+def _(primals: Values, tangents: Values, *, alpha: float, beta: float) -> tuple[
+    Values, Values]:
+  (a, _), (ta, tc) = primals, tangents
+  out = symmetric_product_p.bind(*primals, alpha=alpha, beta=beta)[0]
+  total: Any = Zero(typeof(out))
+  if type(ta) is not Zero:
+    half = mul(mm(ta, flip(a)), number(out, alpha))
+    total = add(half, flip(half))
+  if type(tc) is not Zero and beta:
+    total = add_tangents(total, mul(tc, number(out, beta)))
+  return [out], [total]

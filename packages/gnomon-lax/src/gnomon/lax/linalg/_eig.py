@@ -134,7 +134,7 @@ def _(primals: Values, tangents: Values, *, compute_left_eigenvectors: bool,
   differentiation", 2008, section 3.1; to each column a multiple of itself is added, so that it
   keeps its length and the phase that LAPACK gives it. Left eigenvectors are those of x^H.
   """
-  fixed = {"enable_eigvec_derivs": enable_eigvec_derivs, "implementation": implementation}
+  fixed = {"enable_eigvec_derivs": True, "implementation": implementation}
   wanted = compute_left_eigenvectors, compute_right_eigenvectors
   if any(wanted) and not enable_eigvec_derivs:
     raise NotImplementedError(

@@ -54,8 +54,8 @@ def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True,
     TypeError: the dtype is none of float32, float64, complex64, complex128.
     ValueError: `x` has less than two dimensions.
   """
-  return qr_p.bind(
-      x, pivoting=bool(pivoting), full_matrices=bool(full_matrices), use_magma=use_magma)
+  return tuple(qr_p.bind(
+      x, pivoting=bool(pivoting), full_matrices=bool(full_matrices), use_magma=use_magma))
 
 
 qr_p = Primitive("qr")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnomon.core.derive import defjvp, move
+from gnomon.core.derive import move
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import batch_rule, lower, transpose_rule, typing_rule
-from gnomon.core.structural import reshape
+from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
+from gnomon.core.structural import add_tangents, reshape
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._arithmetic import neg
@@ -98,19 +98,25 @@ def _(ctx: Any, a: Any, b: Any, *, left_side: bool, lower: bool, transpose_a: bo
       ctx, "trsm", (a, b), (x, y), (out,), y.shape[:-2], options, reuse=(-1, 0))
 
 
-def _through_a(t: Any, ans: Any, a: Any, b: Any, **params: Any) -> Any:
-  """`-a' x` or `-x a'`, solved for: from `a x = b`, `a dx = db - da x`."""
+def _through_a(t: Any, ans: Any, **params: Any) -> Any:
+  """`-da x` or `-x da`: from `a x = b`, `a dx = db - da x`."""
   k = 1 if params["unit_diagonal"] else 0
   t = tril(t, -k) if params["lower"] else triu(t, k)
   t = flip(t) if params["transpose_a"] else t
   t = neg(conj_if_complex(t) if params["conjugate_a"] else t)
-  right = mm(t, ans) if params["left_side"] else mm(ans, t)
-  return triangular_solve_p.bind(a, right, **params)[0]
+  return mm(t, ans) if params["left_side"] else mm(ans, t)
 
 
-defjvp(
-    triangular_solve_p, _through_a,
-    lambda t, ans, a, b, **params: triangular_solve_p.bind(a, t, **params)[0])
+@jvp_rule.define(triangular_solve_p)
+def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
+  (a, _), (ta, tb) = primals, tangents
+  ans = triangular_solve_p.bind(*primals, **params)[0]
+  right = tb
+  if type(ta) is not Zero:
+    right = add_tangents(tb, _through_a(ta, ans, **params))
+  if type(right) is Zero:
+    return [ans], [Zero(typeof(ans))]
+  return [ans], triangular_solve_p.bind(a, right, **params)
 
 
 @transpose_rule.define(triangular_solve_p)

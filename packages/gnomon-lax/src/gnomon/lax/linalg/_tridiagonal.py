@@ -135,23 +135,13 @@ def _(ctx: Any, dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool) -> 
   batch = out.shape[:-2]
   if out.size == 0:
     return [b]
-  builder, m = ctx.b, out.shape[-2]
   if perturb_singular:
     return _lapack.call(
         ctx, "tridiagonal_solve_perturbed_ffi", (dl, d, du, b), avals, (out,), batch, {},
         reuse=())
-  side = ShapedArray((*batch, m - 1), out.dtype)
-
-  def cut(x: Any, start: int) -> Any:
-    zeros = (0,) * len(batch)
-    return builder.op1("stablehlo.slice", builder.tensor(side), (x,), {
-        "start_indices": builder.i64s((*zeros, start)),
-        "limit_indices": builder.i64s((*batch, start + m - 1)),
-        "strides": builder.i64s((1,) * (len(batch) + 1))})
-
   *_, x, status = _lapack.call(
-      ctx, "gtsv", (cut(dl, 1), d, cut(du, 0), b), (side, avals[1], side, avals[3]),
-      (side, avals[1], side, out, _lapack.info(batch)), batch, {}, reuse=(0, 1, 2, 3))
+      ctx, "gtsv", (dl, d, du, b), avals, (*avals[:3], out, _lapack.info(batch)), batch, {},
+      reuse=(0, 1, 2, 3))
   return _lapack.or_nan(ctx, status, [x], [out], batch)
 
 
