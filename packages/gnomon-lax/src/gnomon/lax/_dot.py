@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
-from gnomon.core.derive import defjvp
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import batch_rule, lower, shown_params, transpose_rule, typing_rule
-from gnomon.core.structural import convert, transpose
+from gnomon.core.rule import (
+  batch_rule,
+  jvp_rule,
+  lower,
+  shown_params,
+  transpose_rule,
+  typing_rule,
+)
+from gnomon.core.structural import add_tangents, convert, transpose
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._precision import (
@@ -257,10 +263,17 @@ def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: Pairs,
 
 
 
-defjvp(
-    dot_general_p,
-    lambda t, ans, x, y, **params: dot_general_p.bind(t, y, **params)[0],
-    lambda t, ans, x, y, **params: dot_general_p.bind(x, t, **params)[0])
+@jvp_rule.define(dot_general_p)
+def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
+  (x, y), (tx, ty) = primals, tangents
+  outs = dot_general_p.bind(x, y, **params)
+  total: Any = Zero(typeof(outs[0]).to_tangent_aval())
+  if total.aval.dtype != dtypes.float0:
+    if type(tx) is not Zero:
+      total = dot_general_p.bind(tx, y, **params)[0]
+    if type(ty) is not Zero:
+      total = add_tangents(total, dot_general_p.bind(x, ty, **params)[0])
+  return outs, (total,)
 
 
 @transpose_rule.define(dot_general_p)

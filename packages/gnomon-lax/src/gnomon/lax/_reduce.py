@@ -58,7 +58,8 @@ def reduce(
     init_values: the scalars to begin with, in the same structure: an identity of the
       computation. It may enter several times or not at all.
     computation: an associative function of two pytrees of scalars.
-    dimensions: the dimensions to reduce, counted from 0.
+    dimensions: the dimensions to reduce, counted from 0; if there are none, the result is
+      the operand.
     out_sharding: how the result is laid out over devices; None without a mesh.
 
   >>> from gnomon import lax
@@ -85,6 +86,9 @@ def reduce(
       ShapedArray((), typeof(x).dtype, typeof(x).weak_type and typeof(v).weak_type)
       for x, v in zip(xs, inits)]
   jaxpr = _program(computation, tree, scalars)
+  if not axes:  # nothing is combined, not even the initial values
+    return tree_unflatten(
+        tree, [convert(x, a.dtype, a.weak_type) for x, a in zip(xs, scalars)])
   if len(xs) == 1:
     known = _known_reduction(jaxpr, xs[0], inits[0], axes)
     if known is not None:

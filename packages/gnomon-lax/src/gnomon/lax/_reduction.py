@@ -228,24 +228,25 @@ reduce_prod_p = _reduction("reduce_prod", NUMBER, operation("multiply"), lambda 
 
 def tree_reduce(
     combine: Callable[[list[Any], list[Any]], list[Any]], xs: list[Any]) -> list[Any]:
-  """Combines entries along axis 0, halves at a time: at least one entry is left."""
+  """Combines neighbours along axis 0 until one entry is left; there must be one."""
   n = typeof(xs[0]).shape[0]
   while n > 1:
-    half = n // 2
+    pairs = n - n % 2
     merged = combine(
-        [_rows(x, 0, half) for x in xs], [_rows(x, half, 2 * half) for x in xs])
+        [_rows(x, 0, pairs, 2) for x in xs], [_rows(x, 1, pairs, 2) for x in xs])
     if n % 2:
       merged = [
-          concatenate([m, _rows(x, n - 1, n)], 0) for m, x in zip(merged, xs)]
-    xs, n = merged, n - half
+          concatenate([m, _rows(x, n - 1, n, 1)], 0) for m, x in zip(merged, xs)]
+    xs, n = merged, n - pairs // 2
   return xs
 
 
-def _rows(x: Any, start: int, stop: int) -> Any:
+def _rows(x: Any, start: int, stop: int, step: int) -> Any:
   shape = typeof(x).shape
+  others = (1,) * (len(shape) - 1)
   return slice_p.bind(
       x, start_indices=(start, *(0,) * (len(shape) - 1)),
-      limit_indices=(stop, *shape[1:]), strides=None)[0]
+      limit_indices=(stop, *shape[1:]), strides=(step, *others))[0]
 
 
 def axes_first(x: Any, axes: Axes) -> Any:

@@ -127,10 +127,10 @@ def rng_bit_generator(
   Raises:
     TypeError: the key is of another type, or the dtype is not unsigned.
   """
-  return rng_bit_generator_p.bind(
+  return tuple(rng_bit_generator_p.bind(
       key, shape=sizes(shape, "rng_bit_generator"),
       dtype=dtypes.canonicalize_dtype(dtype), algorithm=RandomAlgorithm(algorithm),
-      out_sharding=out_sharding)
+      out_sharding=out_sharding))
 
 
 rng_bit_generator_p = Primitive("rng_bit_generator")

@@ -58,8 +58,8 @@ def sort(
           f"sort needs num_keys between 1 and the number of arrays, {len(operand)}: got "
           f"{num_keys}")
     axis = axis_of(dimension, typeof(operand[0]).ndim, "sort")
-    return sort_p.bind(
-        *operand, dimension=axis, is_stable=bool(is_stable), num_keys=as_int(num_keys))
+    return tuple(sort_p.bind(
+        *operand, dimension=axis, is_stable=bool(is_stable), num_keys=as_int(num_keys)))
   axis = axis_of(dimension, typeof(operand).ndim, "sort")
   return sort_p.bind(operand, dimension=axis, is_stable=bool(is_stable), num_keys=1)[0]
 
@@ -140,13 +140,15 @@ def _(ctx: Any, *values: Any, dimension: int, is_stable: bool, num_keys: int) ->
   if first.size == 0 or first.shape[dimension] == 1:
     return values
   exact = len(avals) == 1 and not dtypes.issubdtype(first.dtype, np.inexact)
-  words = sum(_words(a.dtype) for a in avals[:num_keys])
-  if (not exact and on_cpu(ctx) and first.size > _FEW and words <= 4
+  kinds = [a.dtype for a in avals[:num_keys]]
+  # Compilers for CPUs compare bfloat16 as float32, and lose denormal numbers.
+  worth = first.size > _FEW or any(k == dtypes.bfloat16 for k in kinds)
+  if (worth and not exact and on_cpu(ctx) and sum(map(_words, kinds)) <= 4
       and first.shape[dimension] < 2 ** 31):
     return emit(ctx, _sort_by_words, avals, values, **fixed)
   if any(isinstance(a.dtype, dtypes.ExtendedDType) for a in avals):
     return emit(ctx, _sort_by_places, avals, values, **fixed)
-  b, kinds = ctx.b, [a.dtype for a in avals[:num_keys]]
+  b = ctx.b
   types = [b.tensor_of((), a.dtype) for a in avals for _ in range(2)]
   op = b.region_op(
       "stablehlo.sort", [b.tensor(a) for a in avals], values,
