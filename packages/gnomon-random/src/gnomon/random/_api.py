@@ -141,7 +141,8 @@ def check_keys(name: str, keys: Any) -> tuple[Any, bool]:
   n = len(impl.key_shape)
   if aval.dtype != np.uint32 or aval.shape[aval.ndim - n:] != impl.key_shape:
     raise TypeError(
-        f"{name} needs a key, or uint32 words of trailing shape {impl.key_shape}; got {aval}")
+        f"{name} needs a key, or uint32 words of trailing shape {impl.key_shape}; got "
+        f"{aval}")
   return random_wrap_p.bind(keys, impl=impl)[0], True
 
 
@@ -155,8 +156,8 @@ def check_key(name: str, key: Any) -> tuple[Any, bool]:
   shape = typeof(typed).shape
   if shape:
     raise ValueError(
-        f"{name} accepts a single key, but was given a key array of shape {shape} != (). Use "
-        "gnomon.vmap for batching.")
+        f"{name} accepts a single key, but was given a key array of shape {shape} != (). "
+        "Use gnomon.vmap for batching.")
   return typed, wrapped
 
 
@@ -203,8 +204,8 @@ def fold_in(key: Any, data: Any) -> Any:
     aval = typeof(data)
     if aval.shape:
       raise TypeError(
-          f"fold_in accepts a scalar, but was given an array of shape {aval.shape} != (). "
-          "Use gnomon.vmap for batching.")
+          f"fold_in accepts a scalar, but was given an array of shape {aval.shape} != "
+          "(). Use gnomon.vmap for batching.")
     word = convert(data, np.dtype(np.uint32))
   return unwrap(random_fold_in_p.bind(typed, word)[0], wrapped)
 

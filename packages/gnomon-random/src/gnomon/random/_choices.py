@@ -123,8 +123,8 @@ def choice(
   p = gnp.asarray(p)
   if p.shape != (n,):
     raise ValueError(
-        f"choice: p must be None or a 1-dimensional array of {n} probabilities, one a part; "
-        f"got shape {p.shape}")
+        f"choice: p must be None or a 1-dimensional array of {n} probabilities, one a "
+        f"part; got shape {p.shape}")
   p = p.astype(_float(p.dtype))
   if replace:
     total = gnp.cumsum(p)
@@ -153,11 +153,10 @@ def categorical(
   """Categories drawn with probabilities proportional to exp(logits).
 
   Args:
-    key: a key.
-    logits: unnormalised log-probabilities along `axis`.
-    axis: the axis of the categories.
-    shape: the result's shape: it ends with (broadcasts of) the other dimensions of `logits`.
-    replace: whether a category may be drawn more than once along the leading dimensions of
+    key: a key. logits: unnormalised log-probabilities along `axis`. axis: the axis of the
+    categories. shape: the result's shape: it ends with (broadcasts of) the other
+    dimensions of `logits`. replace: whether a category may be drawn more than once along
+    the leading dimensions of
       `shape`.
     mode: how to draw: see `gumbel`.
 
@@ -192,8 +191,8 @@ def categorical(
   draws = math.prod(lead)
   if logits.shape[axis] < draws:
     raise ValueError(
-        f"categorical: cannot take {draws} samples out of {logits.shape[axis]} categories "
-        "without replacement")
+        f"categorical: cannot take {draws} samples out of {logits.shape[axis]} "
+        "categories without replacement")
   noise = _gumbel(typed, shape=logits.shape, dtype=_float(logits.dtype), mode=mode)
   _, index = lax.top_k(gnp.moveaxis(noise + logits, axis, -1), draws)
   index = gnp.moveaxis(index, -1, 0)

@@ -20,8 +20,8 @@ Array = arrays.Array
 class Implementation(NamedTuple):
   """A counter-based generator; its functions work on arrays of words, keys last.
 
-  `seed(x)` makes the words of a key; `split(words, shape)` new keys; `fold_in(words, data)`
-  another key; `bits(words, width, shape)` random bits.
+  `seed(x)` makes the words of a key; `split(words, shape)` new keys; `fold_in(words,
+  data)` another key; `bits(words, width, shape)` random bits.
   """
 
   name: str
@@ -187,8 +187,8 @@ class PRNGKeyArray(WrappedArray):
 
   def __array__(self, *_: Any, **__: Any) -> Any:
     raise TypeError(
-        "keys are no numbers, and have no NumPy form: gnomon.random.key_data(keys) gives the "
-        "words that represent them")
+        "keys are no numbers, and have no NumPy form: gnomon.random.key_data(keys) gives "
+        "the words that represent them")
 
   def __hash__(self) -> int:
     raise TypeError("unhashable type: an array of keys")

@@ -84,8 +84,8 @@ def _(words: ShapedArray, *, impl: Implementation) -> tuple[ShapedArray]:
   n = len(impl.key_shape)
   if words.shape[words.ndim - n:] != impl.key_shape or words.dtype != np.uint32:
     raise TypeError(
-        f"keys of {impl.name} are made of uint32 words of trailing shape {impl.key_shape}, "
-        f"got {words}")
+        f"keys of {impl.name} are made of uint32 words of trailing shape "
+        f"{impl.key_shape}, got {words}")
   return (ShapedArray(words.shape[:words.ndim - n], KeyType(impl)),)
 
 

@@ -15,8 +15,8 @@ from gnomon.random._primitives import random_wrap_p
 def program(*static: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
   """Makes a function of a typed key, and further arrays, one program.
 
-  `static` names its arguments that are no arrays. A concrete key is passed as its words, which
-  the C++ call path knows.
+  `static` names its arguments that are no arrays. A concrete key is passed as its words,
+  which the C++ call path knows.
   """
   def decorate(fun: Callable[..., Any]) -> Callable[..., Any]:
     traced = jit(fun, static_argnames=static)

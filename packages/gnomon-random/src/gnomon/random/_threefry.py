@@ -1,8 +1,8 @@
 """Threefry-2x32 as a generator of keys and bits.
 
 Bits are made from counters that are a function of the position alone, so that any part of
-an array can be computed by itself. Source: Salmon et al., "Parallel random numbers: as easy
-as 1, 2, 3" (2011).
+an array can be computed by itself. Source: Salmon et al., "Parallel random numbers: as
+easy as 1, 2, 3" (2011).
 """
 
 from __future__ import annotations

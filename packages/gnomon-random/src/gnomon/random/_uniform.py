@@ -41,15 +41,22 @@ def uniform(
   no_sharding("uniform", out_sharding)
   typed, _ = check_key("uniform", key)
   dtype = float_dtype("uniform", dtype)
-  return _uniform(typed, minval, maxval, shape=shape_of("uniform", shape), dtype=dtype)
+  unit = type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0)
+  return _uniform(
+      typed, minval, maxval, shape=shape_of("uniform", shape), dtype=dtype, rounds=not unit)
 
 
-@program("shape", "dtype")
-def _uniform(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: Any) -> Any:
+@program("shape", "dtype", "rounds")
+def _uniform(
+    key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: Any,
+    rounds: bool = False) -> Any:
+  """Uniform numbers; `rounds` says that rounding could reach the upper bound."""
   minval, maxval = convert(minval, dtype), convert(maxval, dtype)
   low, high = (_spread("uniform", n, x, shape) for n, x in (("minval", minval), ("maxval", maxval)))
   unit = unit_interval(key, shape, dtype)
   out = lax.add(lax.mul(unit, lax.sub(high, low)), low)
+  if rounds:
+    out = lax.min(out, lax.nextafter(high, low))
   return lax.max(low, out)  # rounding must not pass below
 
 
