@@ -17,7 +17,8 @@ from gnomon.testing import assert_close, check_grads, check_vmap_axes
 R = np.random.default_rng(7)
 OPS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sum": (lax.cumsum, np.cumsum), "prod": (lax.cumprod, np.cumprod),
-    "max": (lax.cummax, np.maximum.accumulate), "min": (lax.cummin, np.minimum.accumulate),
+    "max": (lax.cummax, np.maximum.accumulate),
+    "min": (lax.cummin, np.minimum.accumulate),
     "log": (lax.cumlogsumexp, np.logaddexp.accumulate)}
 SIZES = (1, 2, 7, 8, 9, 40)  # rolled from 9 on
 
@@ -34,7 +35,8 @@ def test_values(name: str) -> None:
   for n in SIZES:
     x = R.uniform(0.5, 1.5, (n, 3)).astype("f")
     y = np.ascontiguousarray(x.T)
-    cases = [(x, 0, False), (x, 0, True), (y, 1, False), (y, 1, True), (x[:, 0], 0, False)]
+    cases = [(x, 0, False), (x, 0, True), (y, 1, False), (y, 1, True),
+             (x[:, 0], 0, False)]
     outs = gnomon.jit(lambda xs, cases=cases: [
         op(v, axis, reverse) for v, (_, axis, reverse) in zip(xs, cases)])(
             [c[0] for c in cases])
@@ -48,7 +50,8 @@ def test_special_values(n: int) -> None:
   nan, inf = np.nan, np.inf
   x = np.zeros((n, 6), np.float32)
   x[:5] = np.float32([
-      [1, nan, -inf, inf, -0.0, -1e30], [3, 2, -inf, 1, -0.0, 1e30], [2, 1, -1000, inf, 0, 1],
+      [1, nan, -inf, inf, -0.0, -1e30], [3, 2, -inf, 1, -0.0, 1e30],
+      [2, 1, -1000, inf, 0, 1],
       [4, 0, 2, -inf, 1, -inf], [0, 3, -inf, 0, -1, 1]])
   for op, f in OPS.values():
     for reverse in (False, True):

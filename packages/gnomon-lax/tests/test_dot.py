@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,9 +77,11 @@ def test_derivatives_of_every_pair_of_axes() -> None:
       for _ in range(2):
         tx, ty = R.standard_normal(x.shape), R.standard_normal(y.shape)
         assert_close(
-            (np.asarray(gx) * tx).sum(), (ct * einsum(tx, y, n)).sum(), rtol=1e-9, atol=1e-9)
+            (np.asarray(gx) * tx).sum(), (ct * einsum(tx, y, n)).sum(),
+            rtol=1e-9, atol=1e-9)
         assert_close(
-            (np.asarray(gy) * ty).sum(), (ct * einsum(x, ty, n)).sum(), rtol=1e-9, atol=1e-9)
+            (np.asarray(gy) * ty).sum(), (ct * einsum(x, ty, n)).sum(),
+            rtol=1e-9, atol=1e-9)
 
 
 def test_second_derivatives() -> None:
@@ -93,7 +96,7 @@ def test_vmap_over_every_axis() -> None:
   numbers = (((1,), (2,)), ((2,), (0,)))
   check_vmap_axes(
       lambda x, y: lax.dot_general(x, y, numbers),
-      [(R.standard_normal((2, 3, 4)).astype("f"), R.standard_normal((4, 2, 3)).astype("f"))
+      [tuple(R.standard_normal(s).astype("f") for s in ((2, 3, 4), (4, 2, 3)))
        for _ in range(3)])
 
 
@@ -114,14 +117,16 @@ MIXED = [
     ("int32", "uint32", "int32"), ("bool", "int8", "int8"), ("bool", "bool", "bool"),
     ("int32", "bfloat16", "bfloat16"), ("float16", "bfloat16", "bfloat16"),
     ("bfloat16", "float32", "float32"), ("float32", "complex64", "complex64"),
-    ("float8_e4m3fn", "bfloat16", "bfloat16"), ("float8_e4m3fn", "int32", "float8_e4m3fn")]
+    ("float8_e4m3fn", "bfloat16", "bfloat16"),
+    ("float8_e4m3fn", "int32", "float8_e4m3fn")]
 
 
 def test_mixed_dtypes() -> None:
   small = np.arange(6).reshape(2, 3) % 2
   for left, right, dtype in MIXED:
     for a, b in ((left, right), (right, left)):
-      got = lax.dot(lax.convert_element_type(small, a), lax.convert_element_type(small.T, b))
+      got = lax.dot(
+          lax.convert_element_type(small, a), lax.convert_element_type(small.T, b))
       assert str(got.dtype) == dtype
       expected = small @ small.T
       if dtype == "bool":
@@ -134,12 +139,13 @@ def test_mixed_dtypes() -> None:
 def test_derivatives_of_mixed_dtypes() -> None:
   half = lax.convert_element_type(X, "bfloat16")
   for preferred in (None, "float32", "bfloat16"):
-    gx, gy = gnomon.grad(
-        lambda x, y: lax.reduce_sum(lax.convert_element_type(
-            lax.dot(x, y, preferred_element_type=preferred), "float32"), (0, 1)),
-        (0, 1))(half, X.T)
+    def f(x: Any, y: Any, preferred: Any = preferred) -> Any:
+      z = lax.dot(x, y, preferred_element_type=preferred)
+      return lax.reduce_sum(lax.convert_element_type(z, "float32"), (0, 1))
+    gx, gy = gnomon.grad(f, (0, 1))(half, X.T)
     assert (gx.dtype, gy.dtype) == (dtypes.bfloat16, np.float32)
-    assert_close(np.asarray(gx).astype("f"), np.broadcast_to(X.T.sum(1), (3, 4)), rtol=1e-2)
+    assert_close(
+        np.asarray(gx).astype("f"), np.broadcast_to(X.T.sum(1), (3, 4)), rtol=1e-2)
     assert_close(gy, np.broadcast_to(X.sum(0)[:, None], (4, 3)))
   # a real operand beside a complex one has a real cotangent
   z = (X + 1j * X[::-1]).T.astype(np.complex64)
@@ -164,7 +170,7 @@ def test_precisions() -> None:
       (("high", "default"), (lax.Precision.HIGH, lax.Precision.DEFAULT)),
       ("F32_F32_F32", preset), (preset, preset)]
   for given, held in cases:
-    jaxpr = gnomon.make_jaxpr(lambda x, y: lax.dot(x, y, precision=given))(X, X.T)
+    jaxpr = gnomon.make_jaxpr(partial(lax.dot, precision=given))(X, X.T)
     assert jaxpr.jaxpr.eqns[0].params["precision"] == held
     assert_close(lax.dot(X, X.T, precision=given), X @ X.T)
   with gnomon.default_matmul_precision("float32"):
@@ -177,8 +183,10 @@ def test_precisions() -> None:
 
 def test_algorithms() -> None:
   assert_close(
-      lax.dot(X, X.T, precision=lax.DotAlgorithm("float32", "float32", "float32")), X @ X.T)
-  for name in ("DEFAULT", "F16_F16_F16", "BF16_BF16_F32", "BF16_BF16_F32_X3", "F64_F64_F64"):
+      lax.dot(X, X.T, precision=lax.DotAlgorithm("float32", "float32", "float32")),
+      X @ X.T)
+  for name in (
+      "DEFAULT", "F16_F16_F16", "BF16_BF16_F32", "BF16_BF16_F32_X3", "F64_F64_F64"):
     assert_close(lax.dot(X, X.T, precision=name), X @ X.T, check_dtypes=True)
   with pytest.raises(ValueError, match="not supported on CPUs"):
     lax.dot(X, X.T, precision="TF32_TF32_F32")
@@ -199,7 +207,8 @@ def test_printed_program() -> None:
       x, x, (((1,), (1,)), ((), ())), "highest", "float32"))(X))
   for part in (
       "dimension_numbers=(([1], [1]), ([], []))",
-      "precision=(Precision.HIGHEST, Precision.HIGHEST)", "preferred_element_type=float32"):
+      "precision=(Precision.HIGHEST, Precision.HIGHEST)",
+      "preferred_element_type=float32"):
     assert part in text, text
 
 
@@ -208,12 +217,12 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: lax.dot(X, 1.0), ValueError, "vectors and matrices"),
     (lambda: lax.dot(X, np.ones((2, 4, 3), "f")), ValueError, "vectors and matrices"),
     (lambda: lax.dot_general(X, X, C), TypeError, "contracting dimensions"),
-    (lambda: lax.dot_general(X, X, (((-1,), (1,)), ((), ()))), TypeError, "between 0 and 1"),
-    (lambda: lax.dot_general(X, X, (((2,), (1,)), ((), ()))), TypeError, "between 0 and 1"),
+    (lambda: lax.dot_general(X, X, (((-1,), (1,)), ((), ()))), TypeError, "between 0"),
+    (lambda: lax.dot_general(X, X, (((2,), (1,)), ((), ()))), TypeError, "between 0"),
     (lambda: lax.dot_general(X, X, (((1, 1), (1, 1)), ((), ()))), TypeError, "distinct"),
     (lambda: lax.dot_general(X, X, (((1,), (1,)), ((1,), (1,)))), TypeError, "distinct"),
-    (lambda: lax.dot_general(X, X, (((1,), (1, 0)), ((), ()))), TypeError, "equal number"),
-    (lambda: lax.dot_general(X, X.T, (((), ()), ((0,), (0,)))), TypeError, "batch dimens"),
+    (lambda: lax.dot_general(X, X, (((1,), (1, 0)), ((), ()))), TypeError, "equal numb"),
+    (lambda: lax.dot_general(X, X.T, (((), ()), ((0,), (0,)))), TypeError, "batch dim"),
     (lambda: lax.dot_general(X, X.T, ((1,), (0,))), ValueError, "unpack"),
     (lambda: lax.batch_matmul(X[0], X[0]), ValueError, "equal rank"),
     (lambda: lax.batch_matmul(X, X[None]), ValueError, "equal rank"),

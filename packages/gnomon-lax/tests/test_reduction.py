@@ -128,8 +128,9 @@ def test_index_dtypes() -> None:
   for dtype in ("int8", "uint8", "int32", "uint32"):
     assert lax.argmax(X, 1, dtype).dtype == dtype
   assert lax.argmax(lax.empty((0, 4), "float32"), 1, "int32").shape == (0,)
-  check_vmap_axes(lambda x: lax.argmax(x, 1, "int32"), [(R.standard_normal((2, 3)).astype("f"),)
-                                                        for _ in range(3)])
+  check_vmap_axes(
+      lambda x: lax.argmax(x, 1, "int32"),
+      [(R.standard_normal((2, 3)).astype("f"),) for _ in range(3)])
 
 
 # ---- reduce
@@ -142,7 +143,8 @@ def test_known_reductions_are_recognised() -> None:
       (X, 1.0, lax.mul, "reduce_prod"), (X, -np.inf, lax.max, "reduce_max"),
       (X, np.float32(np.inf), lax.min, "reduce_min"), (i, 0, lax.bitwise_or, "reduce_or"),
       (i, -1, lax.bitwise_and, "reduce_and"), (i, 0, lax.bitwise_xor, "reduce_xor"),
-      (i, np.iinfo("int32").min, lax.max, "reduce_max"), (i > 3, True, lax.min, "reduce_min"),
+      (i, np.iinfo("int32").min, lax.max, "reduce_max"),
+      (i > 3, True, lax.min, "reduce_min"),
       (X, 1.0, lax.add, "reduce"), (X, 0.0, lax.sub, "reduce"), (i, 0, lax.min, "reduce"),
       (X, 0.0, lambda a, b: lax.add(a, a), "reduce")]
   for x, init, f, name in cases:
@@ -221,11 +223,11 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: lax.argmax(X + 1j, 0, "int32"), TypeError, "dtype complex64"),
     (lambda: lax.reduce(X, X, lax.add, (0,)), ValueError, "scalars"),
     (lambda: lax.reduce(X, np.int32(0), lax.add, (0,)), TypeError, "dtypes of the oper"),
-    (lambda: lax.reduce({"a": X}, {"b": 0.0}, lax.add, (0,)), ValueError, "one structure"),
+    (lambda: lax.reduce({"a": X}, {"b": 0.0}, lax.add, (0,)), ValueError, "one struct"),
     (lambda: lax.reduce((), (), lax.add, (0,)), ValueError, "at least one"),
     (lambda: lax.reduce(X, 0.0, lambda a, b: (a, b), (0,)), TypeError, "must return"),
     (lambda: lax.reduce(X, 0.0, lax.gt, (0,)), TypeError, r"bool\[\]"),
-    (lambda: lax.reduce((X, X.T), (0.0, 0.0), lambda a, b: a, (0,)), TypeError, "one shape"),
+    (lambda: lax.reduce((X, X.T), (0.0, 0.0), lambda a, b: a, (0,)), TypeError, "one sh"),
     (lambda: lax.reduce(X, 2.0, lax.add, (-1,)), ValueError, "between 0 and 1"),
     (lambda: gnomon.jit(lambda v: lax.reduce(
         X, 0.0, lambda a, b: lax.add(lax.mul(a, v), b), (0,)))(2.0),

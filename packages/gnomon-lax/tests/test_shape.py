@@ -78,7 +78,8 @@ def test_constants() -> None:
   assert_close(lax.iota("int8", 5), np.arange(5, dtype=np.int8), check_dtypes=True)
   assert_close(
       lax.broadcasted_iota("complex64", (2, 3), 0),
-      np.broadcast_to(np.arange(2)[:, None], (2, 3)).astype(np.complex64), check_dtypes=True)
+      np.broadcast_to(np.arange(2)[:, None], (2, 3)).astype(np.complex64),
+      check_dtypes=True)
   assert lax.iota("float32", 0).shape == (0,)
   cases: list[tuple[Any, Any, bool]] = [
       (lax.full((2,), 1.5), "float32", True), (lax.full((2,), 1), "int32", True),
@@ -234,7 +235,8 @@ def test_printed_programs() -> None:
 
   text = str(gnomon.make_jaxpr(f)(X))
   for part in (
-      "concatenate[dimension=0]", "pad[padding_config=((1, -1, 0), (0, 0, 2))] a 0.0:f32[]",
+      "concatenate[dimension=0]",
+      "pad[padding_config=((1, -1, 0), (0, 0, 2))] a 0.0:f32[]",
       "rev[dimensions=(0,)]", "broadcast_in_dim[broadcast_dimensions=(1, 2)]",
       "split[axis=1 sizes=(1, 3)]", "tile[reps=(2, 1)]",
       "iota[dimension=0 dtype=int32 shape=(5,) sharding=None]"):

@@ -157,7 +157,8 @@ def test_vmap() -> None:
   def draws() -> Any:
     return R.permutation(12).reshape(3, 4).astype("f")
 
-  check_vmap_axes(lambda x, y: lax.sort((x, y), 0), [(draws(), draws()) for _ in range(3)])
+  check_vmap_axes(
+      lambda x, y: lax.sort((x, y), 0), [(draws(), draws()) for _ in range(3)])
   for axis in (0, 1):
     check_vmap_axes(
         lambda x, axis=axis: lax.top_k(x, 2, axis=axis), [(draws(),) for _ in range(3)])
