@@ -3,6 +3,7 @@
 from gnomon.testing.lax_table import contractions as contractions
 from gnomon.testing.lax_table import elementwise as elementwise
 from gnomon.testing.lax_table import indexing as indexing
+from gnomon.testing.lax_table import random_bits as random_bits
 from gnomon.testing.lax_table import reductions as reductions
 from gnomon.testing.lax_table import shapes as shapes
 from gnomon.testing.lax_table import special as special

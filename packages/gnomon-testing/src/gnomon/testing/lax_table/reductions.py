@@ -123,3 +123,6 @@ for name, combine, reduce, start in (
       name, _window_op(start, combine), _windows(reduce, start),
       (Sample((Operand((4, 7), distinct=True),)),), REALS,
       tolerance=_SLACK))
+
+op_table.structured("packages/gnomon-lax/tests/test_reduction.py", "reduce")
+op_table.structured("packages/gnomon-lax/tests/test_cumulative.py", "linear_recurrence")

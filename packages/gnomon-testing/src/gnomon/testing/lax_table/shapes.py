@@ -129,3 +129,5 @@ for source, target in (
       order=2 if target in ("float64", "complex64") or source == "float64" else 0,
       tolerance={"float64": 1e-7, "float32": 1e-2, "int32": 0.0, "bool": 0.0},
       grad_tolerance={"float64": 1e-2, "float32": 1e-2}))
+
+op_table.structured("packages/gnomon-lax/tests/test_shape.py", "empty", "iota")
