@@ -17,8 +17,6 @@ from gnomon.numpy._promotion import check_arraylike
 from gnomon.numpy._values import array_of
 from gnomon.runtime.jaxlib import arrays
 
-_NUMBERS = (bool, int, float, complex)
-
 
 def copy(a: Any, order: str | None = None) -> Any:
   """An array with the same values and memory of its own.
@@ -65,15 +63,21 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
   if type(x) is not arrays.Array:
     check_arraylike("astype", x)
   own = typeof(x).dtype
-  if isinstance(own, np.dtype) and own.kind == "c" and dtypes.issubdtype(
-      to, np.generic) and not dtypes.issubdtype(to, np.complexfloating) and to != np.bool_:
+  if _is_complex(own) and not _is_complex(to) and to != np.bool_:
     warnings.warn(
-        "Casting from complex to real dtypes drops the imaginary part. Take it with real() or "
-        "imag() first", DeprecationWarning, stacklevel=3)
-  out = _astype(x, to)
+        "Casting from complex to real dtypes drops the imaginary part. Take it with real() "
+        "or imag() first", DeprecationWarning, stacklevel=3)
+  if type(x) is arrays.Array and own == to and not x.weak_type:
+    out = x
+  else:
+    out = _astype(x, to)
   if copy and out is x:
     out = array(out, copy=True)
   return out if device is None else device_put(out, device)
+
+
+def _is_complex(dtype: Any) -> bool:
+  return bool(dtypes.issubdtype(dtype, np.complexfloating))
 
 
 @compiled(static=("dtype",))
