@@ -290,6 +290,16 @@ from gnomon.numpy._products import vecdot as vecdot
 from gnomon.numpy._products import vecmat as vecmat
 from gnomon.numpy._einsum import einsum as einsum
 from gnomon.numpy._einsum import einsum_path as einsum_path
+from gnomon.numpy._sets import intersect1d as intersect1d
+from gnomon.numpy._sets import isin as isin
+from gnomon.numpy._sets import setdiff1d as setdiff1d
+from gnomon.numpy._sets import setxor1d as setxor1d
+from gnomon.numpy._sets import union1d as union1d
+from gnomon.numpy._sets import unique as unique
+from gnomon.numpy._sets import unique_all as unique_all
+from gnomon.numpy._sets import unique_counts as unique_counts
+from gnomon.numpy._sets import unique_inverse as unique_inverse
+from gnomon.numpy._sets import unique_values as unique_values
 from gnomon.numpy._statistics import bincount as bincount
 from gnomon.numpy._statistics import corrcoef as corrcoef
 from gnomon.numpy._statistics import cov as cov
