@@ -36,7 +36,8 @@ def add(x: Any, y: Any, /) -> Any:
   """Sum, elementwise; of booleans, whether either is true. `+` on arrays.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.add(2, 3.5).item()
@@ -55,7 +56,8 @@ def subtract(x: Any, y: Any, /) -> Any:
   """Difference, elementwise. `-` on arrays.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.subtract(2, 3.5).item()
@@ -77,7 +79,8 @@ def multiply(x: Any, y: Any, /) -> Any:
   """Product, elementwise; of booleans, whether both are true. `*` on arrays.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.multiply(2, 3.5).item()
@@ -135,7 +138,8 @@ def true_divide(x1: Any, x2: Any, /) -> Any:
   """Quotient, elementwise, in floating point. `/` on arrays.
 
   Args:
-    x1, x2: arrays or numbers; integers and booleans are converted to floats.
+    x1: array or number.
+    x2: array or number; integers and booleans are converted to floats.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.true_divide(7, 2).item()
@@ -177,7 +181,8 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
   Integers divided by zero give 0, floats inf or nan.
 
   Args:
-    x1, x2: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x1: array or number, not complex.
+    x2: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.floor_divide(-7, 2).item()
@@ -228,7 +233,8 @@ def remainder(x1: Any, x2: Any, /) -> Any:
   Integers modulo zero give 0, floats nan. A zero remainder has the divisor's sign too.
 
   Args:
-    x1, x2: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x1: array or number, not complex.
+    x2: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.remainder(-7, 3).item()
@@ -276,7 +282,8 @@ def divmod(x1: Any, x2: Any, /) -> Any:
   """The pair `(x1 // x2, x1 % x2)`, elementwise. `divmod()` of arrays.
 
   Args:
-    x1, x2: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x1: array or number, not complex.
+    x2: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> [int(x) for x in gnp.divmod(-7, 3)]
@@ -300,7 +307,8 @@ def fmod(x1: Any, x2: Any, /) -> Any:
   Integers modulo zero give 0, floats nan.
 
   Args:
-    x1, x2: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x1: array or number, not complex.
+    x2: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.fmod(-7, 3).item()

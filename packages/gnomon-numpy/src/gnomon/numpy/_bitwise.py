@@ -16,7 +16,8 @@ def bitwise_and(x: Any, y: Any, /) -> Any:
   """Bits that are set in both arguments; of booleans, whether both are true. `&`.
 
   Args:
-    x, y: integers or booleans; shapes are broadcast, dtypes promoted.
+    x: integers or booleans.
+    y: integers or booleans; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.bitwise_and(6, 3).item()
@@ -34,7 +35,8 @@ def bitwise_or(x: Any, y: Any, /) -> Any:
   """Bits that are set in either argument; of booleans, whether either is true. `|`.
 
   Args:
-    x, y: integers or booleans; shapes are broadcast, dtypes promoted.
+    x: integers or booleans.
+    y: integers or booleans; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.bitwise_or(6, 3).item()
@@ -52,7 +54,8 @@ def bitwise_xor(x: Any, y: Any, /) -> Any:
   """Bits that are set in one argument only; of booleans, whether they differ. `^`.
 
   Args:
-    x, y: integers or booleans; shapes are broadcast, dtypes promoted.
+    x: integers or booleans.
+    y: integers or booleans; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.bitwise_xor(6, 3).item()
@@ -110,7 +113,8 @@ def left_shift(x: Any, y: Any, /) -> Any:
   """Bits moved to the left by `y` places. `<<` on arrays.
 
   Args:
-    x, y: integers or booleans; shapes are broadcast, dtypes promoted.
+    x: integers or booleans.
+    y: integers or booleans; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.left_shift(3, 2).item()
@@ -131,7 +135,8 @@ def right_shift(x1: Any, x2: Any, /) -> Any:
   """Bits moved to the right by `x2` places; copies of the sign move in. `>>` on arrays.
 
   Args:
-    x1, x2: integers or booleans; shapes are broadcast, dtypes promoted.
+    x1: integers or booleans.
+    x2: integers or booleans; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.right_shift(-13, 2).item()
@@ -161,7 +166,8 @@ def logical_and(x: Any, y: Any, /) -> Any:
   """Whether both elements are true, that is, not zero.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast.
+    x: array or number.
+    y: array or number; shapes are broadcast.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.logical_and(2, 0.5).item()
@@ -179,7 +185,8 @@ def logical_or(x: Any, y: Any, /) -> Any:
   """Whether either element is true, that is, not zero.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast.
+    x: array or number.
+    y: array or number; shapes are broadcast.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.logical_or(2, 0).item()
@@ -197,7 +204,8 @@ def logical_xor(x: Any, y: Any, /) -> Any:
   """Whether one element only is true, that is, not zero.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast.
+    x: array or number.
+    y: array or number; shapes are broadcast.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.logical_xor(2, 3).item()

@@ -17,7 +17,8 @@ def equal(x: Any, y: Any, /) -> Any:
   """Whether elements are equal. `==` on arrays.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.equal(2, 2.0).item()
@@ -35,7 +36,8 @@ def not_equal(x: Any, y: Any, /) -> Any:
   """Whether elements differ. `!=` on arrays.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.not_equal(2, 2.0).item()
@@ -67,7 +69,8 @@ def less(x: Any, y: Any, /) -> Any:
   Complex numbers are ordered by their real parts, then by their imaginary parts.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.less(1, 2.0).item()
@@ -87,7 +90,8 @@ def less_equal(x: Any, y: Any, /) -> Any:
   Complex numbers are ordered by their real parts, then by their imaginary parts.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.less_equal(2, 2.0).item()
@@ -107,7 +111,8 @@ def greater(x: Any, y: Any, /) -> Any:
   Complex numbers are ordered by their real parts, then by their imaginary parts.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.greater(1, 2.0).item()
@@ -127,7 +132,8 @@ def greater_equal(x: Any, y: Any, /) -> Any:
   Complex numbers are ordered by their real parts, then by their imaginary parts.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.greater_equal(2, 2.0).item()
@@ -147,7 +153,8 @@ def maximum(x: Any, y: Any, /) -> Any:
   Complex numbers are ordered by their real parts, then by their imaginary parts.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.maximum(1, 2.0).item()
@@ -167,7 +174,8 @@ def minimum(x: Any, y: Any, /) -> Any:
   Complex numbers are ordered by their real parts, then by their imaginary parts.
 
   Args:
-    x, y: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x: array or number.
+    y: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.minimum(1, 2.0).item()
@@ -185,7 +193,8 @@ def fmax(x1: Any, x2: Any) -> Any:
   """The larger of two elements; where one is nan, the other.
 
   Args:
-    x1, x2: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x1: array or number.
+    x2: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.fmax(gnp.nan, 2.0).item()
@@ -203,7 +212,8 @@ def fmin(x1: Any, x2: Any) -> Any:
   """The smaller of two elements; where one is nan, the other.
 
   Args:
-    x1, x2: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x1: array or number.
+    x2: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.fmin(gnp.nan, 2.0).item()
@@ -228,7 +238,8 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
 
   Args:
     arr: array or number, not complex.
-    min, max: arrays or numbers, or None for no limit; shapes are broadcast.
+    min: array or number, or None for no limit.
+    max: array or number, or None for no limit; shapes are broadcast.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.clip(gnp.arange(5), 1, 3).tolist()

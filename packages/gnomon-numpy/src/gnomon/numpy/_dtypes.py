@@ -179,7 +179,8 @@ def promote_types(a: Any, b: Any) -> Any:
   """The dtype that arrays of two dtypes have in common.
 
   Args:
-    a, b: dtypes; `int`, `float` and `complex` stand for the weak types of Python numbers.
+    a: dtypes.
+    b: dtypes; `int`, `float` and `complex` stand for the weak types of Python numbers.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.promote_types("int32", "float16")

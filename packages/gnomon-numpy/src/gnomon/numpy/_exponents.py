@@ -17,7 +17,7 @@ _LN2 = math.log(2)
 
 @compiled()
 def exp(x: Any, /) -> Any:
-  """E to the power `x`, elementwise.
+  """The exponential function, elementwise: e to the power `x`.
 
   Args:
     x: array or number.
@@ -51,7 +51,7 @@ def exp2(x: Any, /) -> Any:
 
 @compiled()
 def expm1(x: Any, /) -> Any:
-  """E to the power `x`, minus 1, elementwise; exact near zero.
+  """The exponential function minus 1, elementwise; exact near zero.
 
   Args:
     x: array or number.
@@ -145,7 +145,8 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
   """log(exp(x1) + exp(x2)), elementwise, without overflow.
 
   Args:
-    x1, x2: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x1: array or number.
+    x2: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> round(gnp.logaddexp(1000, 1000).item(), 3)
@@ -203,7 +204,8 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
   """log2(2**x1 + 2**x2), elementwise, without overflow.
 
   Args:
-    x1, x2: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x1: array or number.
+    x2: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.logaddexp2(1000, 1000).item()

@@ -175,7 +175,8 @@ def copysign(x1: Any, x2: Any, /) -> Any:
   """The absolute value of `x1` with the sign of `x2`, elementwise, in floating point.
 
   Args:
-    x1, x2: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x1: array or number, not complex.
+    x2: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.copysign(3, -0.0).item()
@@ -197,7 +198,8 @@ def nextafter(x: Any, y: Any, /) -> Any:
   """The next number after `x` in the direction of `y`, elementwise.
 
   Args:
-    x, y: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x: array or number, not complex.
+    y: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.nextafter(gnp.float32(1), 2).item() == 1 + 2 ** -23
@@ -354,7 +356,8 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
   """0 below zero, 1 above it, and `x2` at zero, elementwise; nan stays nan.
 
   Args:
-    x1, x2: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x1: array or number, not complex.
+    x2: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> [gnp.heaviside(x, 0.5).item() for x in (-2, 0, 2)]
@@ -379,7 +382,8 @@ def hypot(x1: Any, x2: Any, /) -> Any:
   Infinite if either is infinite, even if the other is nan.
 
   Args:
-    x1, x2: arrays or numbers, not complex; shapes are broadcast, dtypes promoted.
+    x1: array or number, not complex.
+    x2: array or number, not complex; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.hypot(3, 4).item()

@@ -25,7 +25,8 @@ def gcd(x1: Any, x2: Any) -> Any:
   """The greatest common divisor, elementwise; of 0 and 0, 0.
 
   Args:
-    x1, x2: integers; shapes are broadcast, dtypes promoted.
+    x1: integers.
+    x2: integers; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.gcd(12, 18).item()
@@ -66,7 +67,8 @@ def lcm(x1: Any, x2: Any) -> Any:
   """The least common multiple, elementwise; 0 if either is 0.
 
   Args:
-    x1, x2: integers; shapes are broadcast, dtypes promoted.
+    x1: integers.
+    x2: integers; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.lcm(4, 6).item()

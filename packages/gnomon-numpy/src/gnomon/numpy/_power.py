@@ -28,7 +28,8 @@ def power(x1: Any, x2: Any, /) -> Any:
   computed by multiplication, and its derivatives are exact everywhere.
 
   Args:
-    x1, x2: arrays or numbers; shapes are broadcast, dtypes promoted. Integers wrap around;
+    x1: array or number.
+    x2: array or number; shapes are broadcast, dtypes promoted. Integers wrap around;
       an array of negative integer exponents gives the true value rounded toward zero.
 
   >>> import gnomon.numpy as gnp
@@ -95,7 +96,8 @@ def float_power(x1: Any, x2: Any, /) -> Any:
   """`x1` to the power `x2`, elementwise, in floating point.
 
   Args:
-    x1, x2: arrays or numbers; integers and booleans are converted to floats.
+    x1: array or number.
+    x2: array or number; integers and booleans are converted to floats.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.float_power(2, -1).item()

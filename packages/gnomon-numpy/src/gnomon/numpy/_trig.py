@@ -128,7 +128,8 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
   """The angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.
 
   Args:
-    x1, x2: arrays or numbers; shapes are broadcast, dtypes promoted.
+    x1: array or number.
+    x2: array or number; shapes are broadcast, dtypes promoted.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.arctan2(0, -1).item() == gnp.float32(gnp.pi).item()
