@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gnomon import lax
-from gnomon.core.structural import add_any_p, copy_p
+from gnomon.core.derive import add_any_p
+from gnomon.core.structural import copy_p
 from gnomon.testing.op_table import ErrorCase, Operand, OpRecord, Sample, op_table
 
 _DTYPES = ("float32", "float64", "bfloat16", "complex64", "int32", "bool")
