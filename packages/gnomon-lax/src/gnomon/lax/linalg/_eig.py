@@ -20,11 +20,10 @@ from gnomon.lax._complex import complex, imag, real
 from gnomon.lax._creation import broadcasted_iota
 from gnomon.lax._reduction import argmax
 from gnomon.lax.linalg import _lapack
-from gnomon.lax.linalg._lu import lu, take_rows
 from gnomon.lax.linalg._matrix import (
     adjoint, as_complex, batch_leading, check_matrices, columns, complex_dtype,
     conj_if_complex, diagonal, mm, rows, safe_divide)
-from gnomon.lax.linalg._triangular import triangular_solve
+from gnomon.lax.linalg._solve import solve
 
 Values = Sequence[Any]
 
@@ -149,23 +148,15 @@ def _(primals: Values, tangents: Values, *, compute_left_eigenvectors: bool,
   if type(tangents[0]) is Zero:
     return outs, [Zero(typeof(o)) for o in outs]
   dx = as_complex(tangents[0])
-  inner = _solve(vr, mm(dx, vr))
+  inner = solve(vr, mm(dx, vr))
   touts = [diagonal(inner)]
   if wanted[0]:
     vl = vectors[0]
-    turned = _solve(vl, mm(adjoint(dx), vl))
+    turned = solve(vl, mm(adjoint(dx), vl))
     touts.append(_turn(vl, conj_if_complex(w), turned))
   if wanted[1]:
     touts.append(_turn(vr, w, inner))
   return outs, touts
-
-
-def _solve(a: Any, b: Any) -> Any:
-  """`a^-1 b`."""
-  packed, _, permutation = lu(a)
-  b = triangular_solve(
-      packed, take_rows(b, permutation), left_side=True, lower=True, unit_diagonal=True)
-  return triangular_solve(packed, b, left_side=True)
 
 
 def _turn(v: Any, w: Any, inner: Any) -> Any:

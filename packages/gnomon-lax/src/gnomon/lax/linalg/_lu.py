@@ -14,7 +14,6 @@ from gnomon.core.rule import jvp_rule, lower, typing_rule
 from gnomon.core.structural import broadcast_in_dim, reduce_sum, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
-from gnomon.lax._along import take_along
 from gnomon.lax._arithmetic import add, sub
 from gnomon.lax._comparison import eq
 from gnomon.lax._control.scan import scan
@@ -26,6 +25,7 @@ from gnomon.lax._shape import concatenate
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
     batch_leading, check_matrices, eye, mm, tril, triu)
+from gnomon.lax.linalg._order import take_rows
 from gnomon.lax.linalg._parts import (
     bottom_rows, left_columns, right_columns, top_rows)
 from gnomon.lax.linalg._triangular import triangular_solve
@@ -122,14 +122,6 @@ def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
 
 
 batch_leading(lu_p)
-
-
-def take_rows(x: Any, permutation: Any) -> Any:
-  """The rows of each matrix in another order."""
-  shape = typeof(x).shape
-  n = len(shape)
-  index = broadcast_in_dim(permutation, shape, tuple(range(n - 1)))
-  return take_along(x, index, n - 2, unique=True)
 
 
 # ---- lu_pivots_to_permutation

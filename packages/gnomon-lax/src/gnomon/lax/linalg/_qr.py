@@ -9,10 +9,9 @@ import numpy as np
 
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.structural import broadcast_in_dim, full
+from gnomon.core.structural import full
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
-from gnomon.lax._along import take_along
 from gnomon.lax._arithmetic import add, neg, sub
 from gnomon.lax._complex import complex, imag
 from gnomon.lax._programs import lower_as
@@ -21,6 +20,7 @@ from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
     adjoint, batch_leading, check_matrices, check_same, diagonal, eye, eye_mask, is_complex,
     masked, mm, rows, tril, triu)
+from gnomon.lax.linalg._order import take_columns
 from gnomon.lax.linalg._parts import (
     bottom_rows, left_columns, right_columns, top_rows)
 from gnomon.lax.linalg._triangular import triangular_solve
@@ -167,14 +167,6 @@ def _padded(x: Any, shape: tuple[int, ...]) -> Any:
     return x
   more = full((*have[:-2], shape[-2] - have[-2], have[-1]), 0, typeof(x).dtype)
   return concatenate([x, more], len(shape) - 2)
-
-
-def take_columns(x: Any, order: Any) -> Any:
-  """The columns of each matrix in another order."""
-  shape = typeof(x).shape
-  n = len(shape)
-  index = broadcast_in_dim(order, shape, (*range(n - 2), n - 1))
-  return take_along(x, index, n - 1, unique=True)
 
 
 # ---- the parts of the algorithm
