@@ -10,6 +10,8 @@ import numpy as np
 
 from gnomon.api.device import device_put
 from gnomon.core import dtypes
+from gnomon.core.jaxpr import Literal
+from gnomon.core.stage import StageTrace, StageTracer
 from gnomon.core.structural import broadcast_in_dim, convert, copy_p
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import ShapedArray, WrappedArray, typeof
@@ -105,6 +107,17 @@ def on_device(value: Any, weak: bool = False) -> Any:
   return arrays.put(aval, backends.sharding_of(device), [value], [device], committed=False)
 
 
+def constant(value: Any, weak: bool = False) -> Any:
+  """A number, a NumPy array without dimensions, as an array; in programs a literal."""
+  trace = get_current()
+  while trace is not EVAL and type(trace) is not StageTrace:
+    trace = trace.parent
+  if trace is EVAL:
+    return on_device(value, weak)
+  aval = ShapedArray((), value.dtype, weak)
+  return StageTracer(trace, aval, Literal(value.item() if weak else value[()], aval))
+
+
 def _convert(x: Any, dtype: Any, copy: bool) -> Any:
   """An array of any value; `dtype` is canonical or None."""
   t = type(x)
@@ -132,8 +145,8 @@ def _convert_array(x: Any, dtype: Any, copy: bool) -> Any:
 def _convert_number(x: Any, dtype: Any) -> Any:
   aval = typeof(x) if dtype is None else None
   if aval is not None:
-    return on_device(np.asarray(x, aval.dtype), aval.weak_type)
-  return on_device(_checked(np.asarray, x, dtype))
+    return constant(np.asarray(x, aval.dtype), aval.weak_type)
+  return constant(_checked(np.asarray, x, dtype))
 
 
 def _convert_numpy(x: Any, dtype: Any) -> Any:
@@ -144,7 +157,8 @@ def _convert_numpy(x: Any, dtype: Any) -> Any:
   if dtype is None:
     dtype = dtypes.canonicalize_dtype(x.dtype.newbyteorder("="))
     dtypes.check_valid_dtype(dtype)
-  return on_device(np.asarray(x).astype(dtype, copy=False))
+  make = on_device if x.ndim else constant
+  return make(np.asarray(x).astype(dtype, copy=False))
 
 
 def _convert_object(x: Any, dtype: Any, copy: bool) -> Any:

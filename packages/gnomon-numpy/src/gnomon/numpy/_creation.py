@@ -16,7 +16,7 @@ from gnomon.core.structural import convert
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._conversion import on_device
+from gnomon.numpy._conversion import constant, on_device
 from gnomon.numpy._promotion import check_arraylike, promote_args_inexact
 
 Shape = tuple[int, ...]
@@ -70,7 +70,7 @@ def _constant(shape: Shape, value: Any, dtype: Any) -> Any:
       return on_device(np.full(shape, value, dtype))
     return _fill(shape, np.asarray(value, dtype)[()], dtype)
   if not shape and isinstance(dtype, np.dtype):
-    return on_device(np.asarray(value, dtype))
+    return constant(np.asarray(value, dtype))
   return lax.full(shape, value, dtype)
 
 
