@@ -207,6 +207,13 @@ from gnomon.lax._shape import split as split
 from gnomon.lax._shape import split_p as split_p
 from gnomon.lax._shape import tile as tile
 from gnomon.lax._shape import tile_p as tile_p
+from gnomon.lax._stack import broadcast_like as broadcast_like
+from gnomon.lax._stack import select as select
+from gnomon.lax._stack import shape_as_value as shape_as_value
+from gnomon.lax._stack import stack as stack
+from gnomon.lax._stack import stack_p as stack_p
+from gnomon.lax._stack import unstack as unstack
+from gnomon.lax._stack import unstack_p as unstack_p
 
 # slicing
 from gnomon.core.derive import slice_p as slice_p

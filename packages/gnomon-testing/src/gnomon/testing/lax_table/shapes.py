@@ -132,3 +132,4 @@ for source, target in (
       grad_tolerance={"float64": 1e-2, "float32": 1e-2}))
 
 op_table.structured("packages/gnomon-lax/tests/test_shape.py", "empty", "iota")
+op_table.structured("packages/gnomon-lax/tests/test_stack.py", "stack", "unstack")
