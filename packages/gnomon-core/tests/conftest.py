@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gnomon  # noqa: F401  joins the parts of the core
+import gnomon
 from gnomon.core import structural
 from gnomon.core.derive import defjvp, elementwise_batch, linear, unbroadcast
 from gnomon.core.primitive import Primitive

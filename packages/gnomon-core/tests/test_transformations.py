@@ -59,7 +59,8 @@ def _functions(ops: Any) -> dict[str, F]:
           np.array([1.0, 2.0, 3.0])))}
 
 
-NAMES = ("plain", "closing", "custom_jvp", "custom_vjp", "pytrees", "checkpoint", "vmapped")
+NAMES = (
+    "plain", "closing", "custom_jvp", "custom_vjp", "pytrees", "checkpoint", "vmapped")
 
 
 def _forward(f: F) -> F:
@@ -102,8 +103,8 @@ def test_second_derivatives(ops: Any, name: str) -> None:
   f, x = _functions(ops)[name], 0.7
   want = _numeric(gnomon.jit(gnomon.grad(f)), x)
   for (a, outer), (b, inner) in itertools.product(DERIVATIVES.items(), repeat=2):
-    # Forward over a reverse rule is fine: the inner derivative runs its rules. A checkpoint
-    # calls the function itself once more, for its value.
+    # Forward over a reverse rule is fine: the inner derivative runs its rules. A
+    # checkpoint calls the function itself once more, for its value.
     if _skips(name, b) or (_skips(name, a) and b == "grad checkpoint"):
       continue
     np.testing.assert_allclose(
@@ -120,7 +121,8 @@ def test_third_derivative_and_hessian(ops: Any, name: str) -> None:
 
 
 MAPPED: dict[str, Callable[[F], F]] = {
-    "f": lambda f: f, "grad": gnomon.grad, "grad grad": lambda f: gnomon.grad(gnomon.grad(f)),
+    "f": lambda f: f, "grad": gnomon.grad,
+    "grad grad": lambda f: gnomon.grad(gnomon.grad(f)),
     "jit": gnomon.jit, "jit grad": lambda f: gnomon.jit(gnomon.grad(f)),
     "grad jit": lambda f: gnomon.grad(gnomon.jit(f)), "jacrev": gnomon.jacrev}
 
@@ -132,7 +134,8 @@ def test_vmap_is_a_loop(ops: Any, name: str) -> None:
   for m, of in MAPPED.items():
     g = of(f)
     want = np.array([float(g(x)) for x in xs])
-    for mapped in (gnomon.vmap(g), gnomon.jit(gnomon.vmap(g)), gnomon.vmap(gnomon.jit(g))):
+    for mapped in (
+        gnomon.vmap(g), gnomon.jit(gnomon.vmap(g)), gnomon.vmap(gnomon.jit(g))):
       np.testing.assert_allclose(np.asarray(mapped(xs)), want, rtol=1e-12, err_msg=m)
 
 

@@ -13,7 +13,9 @@ from gnomon import tree as tree
 from gnomon import tree_util as tree_util
 from gnomon import typing as typing
 from gnomon._config import allow_f16_reductions as allow_f16_reductions
-from gnomon._config import array_garbage_collection_guard as array_garbage_collection_guard
+from gnomon._config import (
+  array_garbage_collection_guard as array_garbage_collection_guard,
+)
 from gnomon._config import auto_pcast as auto_pcast
 from gnomon._config import check_tracer_leaks as check_tracer_leaks
 from gnomon._config import checking_leaks as checking_leaks
@@ -29,19 +31,25 @@ from gnomon._config import enable_checks as enable_checks
 from gnomon._config import enable_custom_prng as enable_custom_prng
 from gnomon._config import enable_x64 as enable_x64
 from gnomon._config import explain_cache_misses as explain_cache_misses
-from gnomon._config import jax2tf_associative_scan_reductions as jax2tf_associative_scan_reductions
+from gnomon._config import (
+  jax2tf_associative_scan_reductions as jax2tf_associative_scan_reductions,
+)
 from gnomon._config import legacy_prng_key as legacy_prng_key
 from gnomon._config import log_compiles as log_compiles
 from gnomon._config import no_execution as no_execution
 from gnomon._config import no_tracing as no_tracing
 from gnomon._config import numpy_dtype_promotion as numpy_dtype_promotion
 from gnomon._config import numpy_rank_promotion as numpy_rank_promotion
-from gnomon._config import remove_size_one_mesh_axis_from_type as remove_size_one_mesh_axis_from_type
+from gnomon._config import (
+  remove_size_one_mesh_axis_from_type as remove_size_one_mesh_axis_from_type,
+)
 from gnomon._config import softmax_custom_jvp as softmax_custom_jvp
 from gnomon._config import thread_guard as thread_guard
 from gnomon._config import threefry_partitionable as threefry_partitionable
 from gnomon._config import transfer_guard as transfer_guard
-from gnomon._config import transfer_guard_device_to_device as transfer_guard_device_to_device
+from gnomon._config import (
+  transfer_guard_device_to_device as transfer_guard_device_to_device,
+)
 from gnomon._config import transfer_guard_device_to_host as transfer_guard_device_to_host
 from gnomon._config import transfer_guard_host_to_device as transfer_guard_host_to_device
 from gnomon._slices import lazy_slices

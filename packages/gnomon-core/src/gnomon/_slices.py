@@ -16,7 +16,8 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
 LAZY: frozenset[str] = frozenset({"flatten_util"})  # core's own, loaded on first use
 
 
-def lazy_slices(names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_slices(
+    names: Iterable[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
   """A module's `__getattr__`, which imports a slice on first use, and `__dir__`."""
 
   def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Joins the parts once: the runtime learns of types and tracers, `Array` gets attributes."""
+"""Joins the parts: the runtime learns of types and tracers, `Array` gets attributes."""
 
 from __future__ import annotations
 

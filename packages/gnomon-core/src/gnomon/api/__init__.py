@@ -1,1 +1,1 @@
-"""What users call: argument checking and documentation in front of the transformations."""
+"""What users call: arguments are checked and documented, then transformations run."""

@@ -25,7 +25,7 @@ flatten = tools.flatten
 
 
 class SymbolicZero:
-  """A tangent or cotangent known to be zero, given to rules defined with `symbolic_zeros`."""
+  """A (co)tangent known to be zero, given to rules defined with `symbolic_zeros`."""
 
   __slots__ = ("aval",)
 
@@ -56,14 +56,15 @@ class SymbolicZero:
     return f"SymbolicZero({self.aval})"
 
 
-def _positional(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def _positional(
+    fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
   """The arguments of a call as positional ones, defaults filled in."""
   sig = tools.signature_of(fun)
   if sig is None:
     if kwargs:
       raise TypeError(
-          f"{tools.function_name(fun)} has a custom derivative and no signature that Python "
-          f"can tell: pass its arguments by position, not {', '.join(kwargs)}")
+          f"{tools.function_name(fun)} has a custom derivative and no signature that "
+          f"Python can tell: pass its arguments by position, not {', '.join(kwargs)}")
     return args
   bound = sig.bind(*args, **kwargs)
   if bound.kwargs:
@@ -95,10 +96,15 @@ class _Custom:
         nums.add(names.index(name))
     self.nondiff_argnums = tuple(sorted(nums))
 
+  def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError(type(self).__name__)
+
   def __get__(self, instance: Any, owner: Any = None) -> Any:
     return self if instance is None else functools.partial(self, instance)
 
-  def _split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any], Any]:
+  def _split(
+      self, args: tuple[Any, ...], kwargs: dict[str, Any],
+  ) -> tuple[list[Any], list[Any], Any]:
     """Fixed arguments, differentiable ones, and a function that merges them."""
     args = _positional(self.fun, args, kwargs) if kwargs or self._defaults else args
     n = len(args)
@@ -148,7 +154,7 @@ class custom_jvp(_Custom):
 
   def defjvp(
       self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
-    """Gives the rule; `symbolic_zeros` hands it `SymbolicZero`s for tangents that are zero."""
+    """Gives the rule; with `symbolic_zeros` it gets `SymbolicZero`s for zero tangents."""
     self.jvp, self.symbolic_zeros = jvp, symbolic_zeros
     return jvp
 
@@ -173,8 +179,8 @@ class custom_jvp(_Custom):
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     if self.jvp is None:
       raise AttributeError(
-          f"no JVP defined for the custom_jvp function {tools.function_name(self.fun)}: give "
-          "it with defjvp")
+          f"no JVP defined for the custom_jvp function {tools.function_name(self.fun)}: "
+          "give it with defjvp")
     fixed, moving, merge = self._split(args, kwargs)
     leaves, tree = flatten(tuple(moving))
     name, rule, symbolic = tools.function_name(self.fun), self.jvp, self.symbolic_zeros
@@ -203,32 +209,34 @@ class custom_jvp(_Custom):
 def _check_jvp(pair: Any, name: str, known: Any) -> tuple[list[Any], list[Any], Any]:
   if not isinstance(pair, (tuple, list)) or len(pair) != 2:
     raise TypeError(
-        f"the custom JVP rule of {name} must return a pair (primal_out, tangent_out), got "
-        f"{pair!r}")
+        f"the custom JVP rule of {name} must return a pair (primal_out, tangent_out), "
+        f"got {pair!r}")
   outs, out_tree = flatten(pair[0])
   ts, t_tree = flatten(pair[1])
   if out_tree != t_tree:
     raise TypeError(
-        f"the custom JVP rule of {name} must return a primal and a tangent of one structure, "
-        f"got {out_tree} and {t_tree}")
+        f"the custom JVP rule of {name} must return a primal and a tangent of one "
+        f"structure, got {out_tree} and {t_tree}")
   if known is not None and known != out_tree:
     raise TypeError(
-        f"the custom JVP rule of {name} must return a primal of the structure of the function's "
-        f"result, {known}, got {out_tree}")
+        f"the custom JVP rule of {name} must return a primal of the structure of the "
+        f"function's result, {known}, got {out_tree}")
   for o, t in zip(outs, ts):
     if type(t) is SymbolicZero:
       continue
     expected, got = typeof(o).to_tangent_aval(), typeof(t)
-    if expected.shape != got.shape or (
-        expected.dtype != got.dtype and expected.dtype != dtypes.float0):
+    if expected.shape != got.shape or expected.dtype not in (got.dtype, dtypes.float0):
       raise TypeError(
-          f"the custom JVP rule of {name} must return a tangent of the type of the primal, "
-          f"{expected}, got {got}")
-  ts = [
-      Zero(t.aval) if type(t) is SymbolicZero
-      else Zero(typeof(o).to_tangent_aval())
-      if typeof(o).to_tangent_aval().dtype == dtypes.float0 else t for o, t in zip(outs, ts)]
-  return outs, ts, out_tree
+          f"the custom JVP rule of {name} must return a tangent of the type of the "
+          f"primal, {expected}, got {got}")
+  return outs, [_tangent_of(o, t) for o, t in zip(outs, ts)], out_tree
+
+
+def _tangent_of(out: Any, t: Any) -> Any:
+  if type(t) is SymbolicZero:
+    return Zero(t.aval)
+  aval = typeof(out).to_tangent_aval()
+  return Zero(aval) if aval.dtype == dtypes.float0 else t
 
 
 class CustomVJPPrimal:
@@ -246,8 +254,8 @@ class CustomVJPPrimal:
 class custom_vjp(_Custom):
   """A function whose reverse derivative is given by two rules.
 
-  `fwd(*args)` returns the result and residuals; `bwd(residuals, cotangent)` a tuple with the
-  cotangent of each differentiable argument (None for zero). Arguments numbered in
+  `fwd(*args)` returns the result and residuals; `bwd(residuals, cotangent)` a tuple with
+  the cotangent of each differentiable argument (None for zero). Arguments numbered in
   `nondiff_argnums` are passed to `bwd` first.
 
   >>> import gnomon
@@ -269,8 +277,8 @@ class custom_vjp(_Custom):
     self.symbolic_zeros = self.optimize_remat = False
 
   def defvjp(
-      self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False,
-      optimize_remat: bool = False) -> None:
+      self, fwd: Callable[..., Any], bwd: Callable[..., Any],
+      symbolic_zeros: bool = False, optimize_remat: bool = False) -> None:
     """Gives the two rules.
 
     With `symbolic_zeros` the forward rule gets arguments as `CustomVJPPrimal`s, and the
@@ -282,8 +290,8 @@ class custom_vjp(_Custom):
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     if self.fwd is None or self.bwd is None:
       raise AttributeError(
-          f"no VJP defined for the custom_vjp function {tools.function_name(self.fun)}: give "
-          "it with defvjp")
+          f"no VJP defined for the custom_vjp function {tools.function_name(self.fun)}: "
+          "give it with defvjp")
     fixed, moving, merge = self._split(args, kwargs)
     leaves, tree = flatten(tuple(moving))
     avals = [typeof(x) for x in leaves]
@@ -304,13 +312,13 @@ class custom_vjp(_Custom):
       pair = fwd(*merge(tree.unflatten(xs)))
       if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise TypeError(
-            f"the custom VJP fwd rule of {name} must return a pair (result, residuals), got "
-            f"{pair!r}")
+            f"the custom VJP fwd rule of {name} must return a pair (result, residuals), "
+            f"got {pair!r}")
       outs, fwd_tree = flatten(pair[0])
       if out_tree is not None and out_tree != fwd_tree:
         raise TypeError(
-            f"the custom VJP fwd rule of {name} must return a result of the structure of the "
-            f"function's, {out_tree}, got {fwd_tree}")
+            f"the custom VJP fwd rule of {name} must return a result of the structure of "
+            f"the function's, {out_tree}, got {fwd_tree}")
       out_tree = fwd_tree
       res, res_tree = flatten(pair[1])
       return outs, res, (res_tree, fwd_tree)
@@ -334,10 +342,11 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
     found = tuple(found)
   children = tree.children()
   if not isinstance(found, tuple) or len(found) != len(children):
-    got = f"a tuple of {len(found)}" if isinstance(found, tuple) else f"{type(found).__name__}"
+    got = (
+        f"a tuple of {len(found)}" if isinstance(found, tuple) else type(found).__name__)
     raise TypeError(
-        f"the custom VJP bwd rule of {name} must return a tuple with one cotangent an argument "
-        f"({len(children)}), got {got}")
+        f"the custom VJP bwd rule of {name} must return a tuple with one cotangent an "
+        f"argument ({len(children)}), got {got}")
   out: list[Any] = []
   for i, (ct, child) in enumerate(zip(found, children)):
     if ct is None:
@@ -346,8 +355,8 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
     parts = _up_to(child, ct)
     if parts is None:
       raise TypeError(
-          f"the custom VJP bwd rule of {name} returned for argument {i} a cotangent of the "
-          f"structure {flatten(ct)[1]}; the argument has the structure {child}")
+          f"the custom VJP bwd rule of {name} returned for argument {i} a cotangent of "
+          f"the structure {flatten(ct)[1]}; the argument has the structure {child}")
     out += parts
   checked = []
   for ct, aval in zip(out, avals):
@@ -365,7 +374,8 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
 
 
 def _up_to(tree: Any, ct: Any) -> list[Any] | None:
-  """Leaves of a cotangent at an argument's leaves; None may stand for a leaf or subtree."""
+  """A cotangent's leaves at those of an argument; None may stand for any part of it."""
+  leaves: list[Any]
   leaves, got = flatten(ct)
   if got == tree:
     return leaves
@@ -415,7 +425,10 @@ def checkpoint(
     fun: the function.
     prevent_cse: keeps the compiler from merging the second computation with the first;
       not needed inside `scan`.
+    policy: which intermediate values to save after all; only None is supported.
     static_argnums: positional arguments that are not traced.
+    static_argnames: keyword arguments that are not traced.
+    concrete: must be False; `static_argnums` takes its place.
 
   >>> import gnomon
   >>> from gnomon import lax
@@ -428,20 +441,21 @@ def checkpoint(
   tools.check_callable(fun, "checkpoint")
   if policy is not None:
     raise NotImplementedError(
-        "checkpoint with a policy is not supported yet: without one, nothing is saved but "
-        "the arguments")
+        "checkpoint with a policy is not supported yet: without one, nothing is saved "
+        "but the arguments")
   if concrete:
     raise NotImplementedError("checkpoint(concrete=True): use static_argnums instead")
   nums = tools.int_tuple(static_argnums, "static_argnums")
-  names = tools.str_tuple(static_argnames, "static_argnames")
+  held_names = tools.str_tuple(static_argnames, "static_argnames")
 
   @functools.wraps(fun)
   def remat(*args: Any, **kwargs: Any) -> Any:
     n = len(args)
     fixed = {i % n for i in nums if -n <= i < n}
-    held = {k: v for k, v in kwargs.items() if k in names}
+    held = {k: v for k, v in kwargs.items() if k in held_names}
     moving = tuple(x for i, x in enumerate(args) if i not in fixed)
-    leaves, tree = flatten((moving, {k: v for k, v in kwargs.items() if k not in names}))
+    rest = {k: v for k, v in kwargs.items() if k not in held_names}
+    leaves, tree = flatten((moving, rest))
     out_tree: Any = None
 
     def flat(*xs: Any) -> list[Any]:
@@ -452,9 +466,8 @@ def checkpoint(
       outs, out_tree = tools.results_to_flat(fun(*full, **k, **held), "checkpoint", fun)
       return outs
 
-    avals = [
-        tools.check_leaf(x, "checkpoint", lambda: tools.leaf_names(fun, tree)()[i])
-        for i, x in enumerate(leaves)]
+    names = tools.leaf_names(fun, tree, tuple(fixed))
+    avals = tools.check_leaves(leaves, "checkpoint", names)
     jaxpr, consts = trace_to_jaxpr(
         flat, avals, tools.debug_info("checkpoint", fun, tree, tuple(fixed)))
     outs = remat_p.bind(

@@ -27,8 +27,9 @@ def device_put(
 
   Args:
     x: what to put.
-    device: a device or a sharding, or a pytree of those that is a prefix of `x`; None: the
-      default device, and then the arrays are not committed to it.
+    device: a device or a sharding, or a pytree of those that is a prefix of `x`; None:
+      the default device, and then the arrays are not committed to it.
+    src: where `x` is now; not needed.
     donate: whether the arrays given may be deleted.
     may_alias: whether the result may share the memory of an array given.
 
@@ -74,11 +75,11 @@ def device_of(place: Any) -> Any:
     if len(devices) == 1:
       return next(iter(devices))
     raise ValueError(
-        f"device_put onto {len(devices)} devices: programs over several devices come with "
-        "gnomon-sharding")
+        f"device_put onto {len(devices)} devices: programs over several devices come "
+        "with gnomon-sharding")
   raise ValueError(
-      f"device_put expects a device (gnomon.devices()[i]) or a sharding, got {place!r} of "
-      f"type {type(place)}")
+      f"device_put expects a device (gnomon.devices()[i]) or a sharding, got {place!r} "
+      f"of type {type(place)}")
 
 
 def _put(x: Any, place: Any) -> Any:
@@ -112,7 +113,9 @@ device_put_p = Primitive("device_put")
 typing_rule.define(device_put_p)(lambda x, *, device: (x,))
 impl_rule.define(device_put_p)(lambda x, *, device: (_put(x, device),))
 lower.define(device_put_p)(lambda ctx, x, *, device: [x])
-linear(device_put_p, lambda cts, args, *, device: device_put_p.bind(cts[0], device=device))
+linear(
+    device_put_p,
+    lambda cts, args, *, device: device_put_p.bind(cts[0], device=device))
 elementwise_batch(device_put_p)
 
 
@@ -148,8 +151,8 @@ def block_until_ready(x: Any) -> Any:
   >>> float(gnomon.block_until_ready(lax.neg(1.0)))
   -1.0
   """
-  found = [physical(leaf) for leaf in tree_leaves(x) if hasattr(leaf, "block_until_ready")]
-  concrete = [leaf for leaf in found if type(leaf) is Array]
+  leaves = map(physical, tree_leaves(x))
+  concrete = [leaf for leaf in leaves if type(leaf) is Array]
   if concrete:
     arrays.block(concrete)
   return x

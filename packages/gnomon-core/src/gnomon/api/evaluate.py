@@ -25,12 +25,14 @@ class ShapeDtypeStruct:
   __slots__ = ("dtype", "is_ref", "manual_axis_type", "shape", "sharding", "weak_type")
 
   def __init__(
-      self, shape: Sequence[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False,
-      manual_axis_type: Any = None, is_ref: bool = False) -> None:
+      self, shape: Sequence[int], dtype: Any, *, sharding: Any = None,
+      weak_type: bool = False, manual_axis_type: Any = None,
+      is_ref: bool = False) -> None:
     if dtype is None:
       raise ValueError("ShapeDtypeStruct: dtype must be given, got None")
     self.shape = tuple(int(n) for n in shape)
-    self.dtype = dtype if isinstance(dtype, dtypes.ExtendedDType) else dtypes.as_dtype(dtype)
+    extended = isinstance(dtype, dtypes.ExtendedDType)
+    self.dtype = dtype if extended else dtypes.as_dtype(dtype)
     self.sharding, self.weak_type = sharding, weak_type
     self.manual_axis_type, self.is_ref = manual_axis_type, is_ref
 
@@ -53,9 +55,9 @@ class ShapeDtypeStruct:
     return ShapeDtypeStruct(**{**fields, **changes})
 
   def __repr__(self) -> str:
-    sharding = f", sharding={self.sharding}" if self.sharding is not None else ""
-    weak = ", weak_type=True" if self.weak_type else ""
-    return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{sharding}{weak})"
+    rest = f", sharding={self.sharding}" if self.sharding is not None else ""
+    rest += ", weak_type=True" if self.weak_type else ""
+    return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{rest})"
 
   def _key(self) -> tuple[Any, ...]:
     return (self.shape, self.dtype, self.sharding, self.weak_type, self.is_ref)
@@ -71,17 +73,14 @@ def shaped_abstractify(x: Any) -> Any:
   """The type of an array, or of anything that has a shape and a dtype."""
   if isinstance(x, AbstractValue):
     return x
-  if type(x) is ShapeDtypeStruct:
-    return ShapedArray(
-        x.shape, dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True), x.weak_type)
-  try:
-    return typeof(x)
-  except TypeError:
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
-      return ShapedArray(
-          x.shape, dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True),
-          bool(getattr(x, "weak_type", False)))
-    raise
+  if type(x) is not ShapeDtypeStruct:
+    try:
+      return typeof(x)
+    except TypeError:
+      if not (hasattr(x, "shape") and hasattr(x, "dtype")):
+        raise
+  dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
+  return ShapedArray(x.shape, dtype, bool(getattr(x, "weak_type", False)))
 
 
 def abstract_leaves(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> list[Any]:
@@ -91,7 +90,8 @@ def abstract_leaves(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> lis
     try:
       out.append(shaped_abstractify(x))
     except TypeError:
-      out.append(tools.check_leaf(x, who, lambda: tools.leaf_names(fun, tree)()[i]))
+      tools.check_leaves(leaves[:i + 1], who, tools.leaf_names(fun, tree))
+      raise
   return out
 
 
@@ -107,9 +107,14 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
   """
   tools.check_callable(fun, "eval_shape")
   jaxpr, out_tree = _trace(fun, args, kwargs, "eval_shape", ())
+  return _shapes(jaxpr, out_tree)
+
+
+def _shapes(jaxpr: ClosedJaxpr, out_tree: Any) -> Any:
+  """The shapes and dtypes of a program's results, in their structure."""
   return out_tree.unflatten([
-      ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type)
-      for v in jaxpr.jaxpr.outvars])
+      ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type)
+      for a in jaxpr.out_avals])
 
 
 def _trace(
@@ -163,11 +168,7 @@ def make_jaxpr(
     finally:
       if token is not None:
         _axis_env.reset(token)
-    if not return_shape:
-      return jaxpr
-    shapes = [
-        ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in jaxpr.out_avals]
-    return jaxpr, out_tree.unflatten(shapes)
+    return (jaxpr, _shapes(jaxpr, out_tree)) if return_shape else jaxpr
 
   return make
 

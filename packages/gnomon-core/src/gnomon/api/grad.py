@@ -43,7 +43,7 @@ class Flat:
     # What the aux holds passes through the trace like a result, without tangents.
     aux, tree = flatten(self.aux)
     self.aux = tree
-    return outs + aux
+    return [*outs, *aux]
 
   def split(self, outs: list[Any]) -> tuple[list[Any], Any]:
     """The results proper, and the aux with its structure."""
@@ -60,29 +60,28 @@ def split_aux(out: Any, who: str, fun: Any) -> tuple[Any, Any]:
   if not isinstance(out, tuple) or len(out) != 2:
     got = f"a tuple of {len(out)}" if isinstance(out, tuple) else f"{type(out).__name__}"
     raise TypeError(
-        f"with has_aux=True, {who} expects {tools.describe_function(fun)} to return a pair "
-        f"(result, aux), got {got}")
+        f"with has_aux=True, {who} expects {tools.describe_function(fun)} to return a "
+        f"pair (result, aux), got {got}")
   return out
 
 
 def _check_arrays(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> list[Any]:
-  try:
-    return [typeof(x) for x in leaves]
-  except TypeError:
-    args = tree.unflatten(leaves)
-    paths = [keystr(p) for p, _ in tree_flatten_with_path(args)[0]]
-    return [
-        tools.check_leaf(x, f"{who} of {tools.function_name(fun)}", lambda: paths[i])
-        for i, x in enumerate(leaves)]
+  def paths() -> list[str]:
+    args = tree.unflatten([object()] * tree.num_leaves)
+    return [keystr(p) for p, _ in tree_flatten_with_path(args)[0]]
+
+  return tools.check_leaves(leaves, f"{who} of {tools.function_name(fun)}", paths)
 
 
-def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+def jvp(
+    fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
   """The value of a function and its derivative along a direction (forward mode).
 
   Args:
     fun: a function of arrays, or pytrees of them.
     primals: its arguments, a tuple or list.
-    tangents: the direction, of the same structure, shapes and dtypes (float0 for integers).
+    tangents: the direction, of the same structure, shapes and dtypes (float0 for
+      integers).
     has_aux: whether `fun` returns `(result, aux)`, where aux is not differentiated.
 
   Returns:
@@ -101,7 +100,8 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
   for name, x in (("primals", primals), ("tangents", tangents)):
     if not isinstance(x, (tuple, list)):
       raise TypeError(
-          f"jvp expects {name} to be a tuple or list of the arguments, got {type(x).__name__}")
+          f"jvp expects {name} to be a tuple or list of the arguments, got "
+          f"{type(x).__name__}")
   xs, tree = flatten(tuple(primals))
   ts, tangent_tree = flatten(tuple(tangents))
   if tree != tangent_tree:
@@ -128,8 +128,8 @@ def _check_tangent(t: Any, primal: ShapedArray, i: int, tree: Any) -> Any:
         f"float0 (use numpy.zeros(shape, gnomon.dtypes.float0)), got a tangent {got}")
   if got.shape != expected.shape or got.dtype != expected.dtype:
     raise TypeError(
-        f"jvp: primal and tangent arguments must have equal shapes and dtypes, but number {i} "
-        f"has the primal {primal} and the tangent {got}")
+        "jvp: primal and tangent arguments must have equal shapes and dtypes, but number "
+        f"{i} has the primal {primal} and the tangent {got}")
   return t
 
 
@@ -173,8 +173,8 @@ def _pull(lin: Linearized, n: int, in_tree: Any, out_tree: Any, out_avals: Any) 
     cts, tree = flatten(cotangent)
     if tree != out_tree:
       raise ValueError(
-          f"the vjp function takes a cotangent of the structure of the result, {out_tree}; "
-          f"got {tree}")
+          "the vjp function takes a cotangent of the structure of the result, "
+          f"{out_tree}; got {tree}")
     cts = [_check_cotangent(ct, a) for ct, a in zip(cts, out_avals)]
     return in_tree.unflatten(map(instantiate, pull_back(lin, cts, n)))
 
@@ -191,12 +191,13 @@ def _check_cotangent(ct: Any, primal: ShapedArray) -> Any:
     return Zero(expected)
   if got.shape != expected.shape or got.dtype != expected.dtype:
     raise ValueError(
-        f"the vjp function takes a cotangent of the type of the result, {expected}; got {got}")
+        f"the vjp function takes a cotangent of the type of the result, {expected}; got "
+        f"{got}")
   return ct
 
 
 def pull_back(lin: Linearized, cotangents: Sequence[Any], n: int) -> list[Any]:
-  """The cotangents of all arguments (zeros symbolic) for those of the first `n` results."""
+  """The arguments' cotangents (zeros symbolic) for those of the first `n` results."""
   cts = [ct for ct, m in zip(cotangents, lin.out_moves[:n]) if m]
   avals = [v.aval for v in lin.jaxpr.outvars[len(cts):]]
   cts += map(Zero, avals)
@@ -235,7 +236,7 @@ def vjp(
 def _picked(
     who: str, fun: Any, argnums: int | Sequence[int], args: tuple[Any, ...],
 ) -> tuple[tuple[int, ...], Any]:
-  """The argument numbers, and a function that puts those arguments back among the others."""
+  """The argument numbers, and what puts those arguments back among the others."""
   nums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
   n = len(args)
   for i in nums:
@@ -254,20 +255,23 @@ def _picked(
   return nums, rebuild
 
 
-def check_real(aval: Any, who: str, what: str, holomorphic: bool, allow_int: bool) -> None:
+def check_real(
+    aval: Any, who: str, what: str, holomorphic: bool, allow_int: bool) -> None:
   """Raises `TypeError` unless derivatives in (or of) this type exist."""
   kind = aval.dtype
   if holomorphic:
     if not dtypes.issubdtype(kind, np.complexfloating):
-      raise TypeError(f"{who} with holomorphic=True requires {what} with complex dtype, got {kind}.")
+      raise TypeError(
+          f"{who} with holomorphic=True requires {what} with complex dtype, got {kind}.")
     return
   if allow_int and not dtypes.issubdtype(kind, dtypes.extended):
     return
   if dtypes.issubdtype(kind, np.complexfloating) and what == "outputs":
     raise TypeError(
-        f"{who} requires real-valued outputs (output dtype that is a sub-dtype of np.floating), "
-        f"but got {kind}. For holomorphic differentiation, pass holomorphic=True. For "
-        "differentiation of non-holomorphic functions involving complex outputs, use vjp.")
+        f"{who} requires real-valued outputs (output dtype that is a sub-dtype of "
+        f"np.floating), but got {kind}. For holomorphic differentiation, pass "
+        "holomorphic=True. For differentiation of non-holomorphic functions involving "
+        "complex outputs, use vjp.")
   if not dtypes.issubdtype(kind, np.inexact):
     if what == "outputs":
       raise TypeError(
@@ -275,9 +279,9 @@ def check_real(aval: Any, who: str, what: str, holomorphic: bool, allow_int: boo
           f"np.floating), but got {kind}. For differentiation of functions with integer "
           "outputs, use vjp.")
     raise TypeError(
-        f"{who} requires real- or complex-valued inputs (input dtype that is a sub-dtype of "
-        f"np.inexact), but got {kind}. If you want to use Boolean- or integer-valued inputs, "
-        "use vjp or set allow_int to True.")
+        f"{who} requires real- or complex-valued inputs (input dtype that is a sub-dtype "
+        f"of np.inexact), but got {kind}. If you want to use Boolean- or integer-valued "
+        "inputs, use vjp or set allow_int to True.")
 
 
 def value_and_grad(
@@ -338,18 +342,20 @@ def _unit_cotangent(outs: Any, tree: Any, value: Any, who: str, holomorphic: boo
   if tree.num_leaves != 1 or tree.num_nodes != 1:
     raise TypeError(
         "Gradient only defined for scalar-output functions: the function returned "
-        f"{value!r} of structure {tree}. Return one scalar; use has_aux for further results")
+        f"{value!r} of structure {tree}. Return one scalar; use has_aux for further "
+        "results")
   aval = typeof(outs[0])
   if aval.shape:
     raise TypeError(
-        f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}. "
-        "Sum the output, or use gnomon.jacrev for the derivative of an array")
+        "Gradient only defined for scalar-output functions. Output had shape: "
+        f"{aval.shape}. Sum the output, or use gnomon.jacrev for the derivative of an "
+        "array")
   check_real(aval, who, "outputs", holomorphic, False)
   return np.ones((), aval.dtype)[()] if not aval.weak_type else _weak_one(aval)
 
 
 def _weak_one(aval: ShapedArray) -> Any:
-  return 1.0 if aval.dtype.kind == "f" and aval.dtype == typeof(1.0).dtype else aval.dtype.type(1)
+  return 1.0 if aval.dtype == typeof(1.0).dtype else aval.dtype.type(1)
 
 
 def grad(
@@ -365,6 +371,7 @@ def grad(
       `(gradient, aux)`.
     holomorphic: whether `fun` is a holomorphic function of complex numbers.
     allow_int: admits integer arguments; their gradients have dtype float0.
+    reduce_axes: must be empty.
 
   Returns:
     A function with the arguments of `fun`: the gradient has the structure of the argument
@@ -380,7 +387,8 @@ def grad(
     TypeError: when called: an argument is an integer, or the result no real scalar.
     ValueError: when called: there are fewer arguments than `argnums` says.
   """
-  both = _value_and_grad("grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+  both = _value_and_grad(
+      "grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
 
   @functools.wraps(fun)
   def gradient(*args: Any, **kwargs: Any) -> Any:

@@ -31,7 +31,7 @@ def _basis(avals: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
 
 
 def _columns(x: Any, avals: Sequence[Any], axis: int) -> list[Any]:
-  """Cuts the basis axis (`axis`: first or last) into one piece an array, with its shape."""
+  """Cuts the basis axis (the first or last) into one piece an array, with its shape."""
   shape, start, out = typeof(x).shape, 0, []
   for a in avals:
     piece = slice_axis(x, start, start + a.size, axis)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -13,7 +15,6 @@ from gnomon.core import source
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
-from gnomon.core.types import typeof
 from gnomon.runtime import backends
 from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
 from gnomon.runtime.execute import as_operand, common_device, explain
@@ -26,7 +27,7 @@ _cache = fastpath.FunctionCache()
 
 
 class Traced:
-  """A traced function: its jaxpr, constants that are tracers, and the results' structure."""
+  """A traced function: a jaxpr, constants that are tracers, the results' structure."""
 
   __slots__ = ("jaxpr", "out_tree", "outer")
 
@@ -87,8 +88,8 @@ class Static:
       self.hash = hash(value)
     except TypeError as e:
       raise ValueError(
-          "Non-hashable static arguments are not supported: the static argument "
-          f"{name} of {who} is {value!r} of type {type(value)} ({e}). Pass a hashable value, "
+          f"Non-hashable static arguments are not supported: the static argument {name} "
+          f"of {who} is {value!r} of type {type(value)} ({e}). Pass a hashable value, "
           "such as a tuple in place of a list") from None
 
   def __hash__(self) -> int:
@@ -101,7 +102,7 @@ class Static:
 
 
 class JitInfo:
-  """One jitted function: its options, and what happens when the C++ path has no answer."""
+  """A jitted function: its options, and what to do when the C++ path has no answer."""
 
   def __init__(self, fun: Any, *, static_argnums: Any, static_argnames: Any,
                donate_argnums: Any, donate_argnames: Any, keep_unused: bool,
@@ -124,26 +125,30 @@ class JitInfo:
     if sig is None:
       return
     params = list(sig.parameters.values())
-    positional = [
-        p.name for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    named = [p.name for p in params if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    var_pos = any(p.kind is p.VAR_POSITIONAL for p in params)
-    var_kw = any(p.kind is p.VAR_KEYWORD for p in params)
+
+    def of(*kinds: Any) -> list[str]:
+      return [p.name for p in params if p.kind in kinds]
+
+    kind = inspect.Parameter
+    positional = of(kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)
+    named = of(kind.POSITIONAL_OR_KEYWORD, kind.KEYWORD_ONLY)
+    var_pos, var_kw = of(kind.VAR_POSITIONAL), of(kind.VAR_KEYWORD)
 
     def both(nums: Any, names: Any, what: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
       n = len(positional)
       for i in nums:
         if not var_pos and not -n <= i < n:
           raise ValueError(
-              f"{what}_argnums={nums} of jit is out of range for {self.name}, which takes "
-              f"{n} positional arguments")
+              f"{what}_argnums={nums} of jit is out of range for {self.name}, which "
+              f"takes {n} positional arguments")
       for k in names:
         if not var_kw and k not in named:
           raise ValueError(
               f"{what}_argnames={names} of jit names {k!r}, which is no argument of "
               f"{self.name}: it takes {', '.join(named)}")
       nums = tuple(i % n if i < 0 and n else i for i in nums)
-      all_names = {*names, *(positional[i] for i in nums if i < n and positional[i] in named)}
+      implied = (positional[i] for i in nums if i < n)
+      all_names = {*names, *(k for k in implied if k in named)}
       all_nums = {*nums, *(positional.index(k) for k in names if k in positional)}
       return tuple(sorted(all_nums)), tuple(sorted(all_names))
 
@@ -170,7 +175,7 @@ class JitInfo:
     """The flat dynamic arguments, their structure, and the static ones."""
     if self.static_argnums or self.static_argnames:
       n = len(args)
-      nums = tuple(sorted({i % n if i < 0 else i for i in self.static_argnums if -n <= i < n}))
+      nums = tuple(sorted({i % n for i in self.static_argnums if -n <= i < n}))
       names = tuple(k for k in self.static_argnames if k in kwargs)
       static = (
           nums, tuple(Static(args[i], f"number {i}", self.name) for i in nums),
@@ -183,30 +188,27 @@ class JitInfo:
     return leaves, tree, static
 
   def avals(self, leaves: Sequence[Any], tree: Any, static: Any) -> tuple[Any, ...]:
-    try:
-      return tuple([typeof(x) for x in leaves])
-    except TypeError:
-      names = tools.leaf_names(self.fun, tree, static[0])
-      return tuple([
-          tools.check_leaf(x, f"the jitted function {self.name}", lambda: names()[i])
-          for i, x in enumerate(leaves)])
+    return tuple(tools.check_leaves(
+        leaves, f"the jitted function {self.name}",
+        tools.leaf_names(self.fun, tree, static[0])))
 
   def donated(self, tree: Any, static: Any) -> tuple[bool, ...]:
     """Which flat arguments are donated."""
     if not self.donate_argnums and not self.donate_argnames:
-      return (False,) * tree.num_leaves
+      return tuple([False] * tree.num_leaves)
     args_tree, kwargs_tree = tree.children()
-    positions = [
-        i for i in range(args_tree.num_leaves + len(static[0]) + 1000) if i not in static[0]]
     out: list[bool] = []
-    for i, t in zip(positions, args_tree.children()):
+    positions = (i for i in itertools.count() if i not in static[0])
+    for t, i in zip(args_tree.children(), positions):
       out += [i in self.donate_argnums] * t.num_leaves
     keys = kwargs_tree.node_data()[1] if kwargs_tree.node_data() else ()
     for k, t in zip(keys, kwargs_tree.children()):
       out += [k in self.donate_argnames] * t.num_leaves
     return tuple(out)
 
-  def trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, Any, Any, Any]:
+  def trace(
+      self, args: tuple[Any, ...], kwargs: dict[str, Any],
+  ) -> tuple[Traced, Any, Any, Any]:
     """The traced function, flat arguments, structure and static arguments of a call."""
     leaves, tree, static = self.split(args, kwargs)
     traced = trace_function(
@@ -238,21 +240,22 @@ class JitInfo:
 
   def executable(
       self, jaxpr: ClosedJaxpr, device: Any, donated: tuple[bool, ...]) -> Executable:
-    key = ("executable", device, donated, self.keep_unused, tuple(sorted(self.options.items())))
-    found = jaxpr.memo.get(key)
+    key = (
+        "executable", device, donated, self.keep_unused,
+        tuple(sorted(self.options.items())))
+    found: Executable | None = jaxpr.memo.get(key)
     if found is None:
       found = jaxpr.memo[key] = compile_jaxpr(
           jaxpr, self.name, device, donated=donated, keep_unused=self.keep_unused,
           options=self.options)
-    return found  # type: ignore[no-any-return]
+    return found
 
   def fast(self, exe: Executable, traced: Traced, committed: bool) -> Any:
-    n = len(exe.const_args) + sum(exe.kept)
-    outs = exe.out_avals
+    n_in, n_out = len(exe.const_args) + sum(exe.kept), len(exe.out_avals)
+    kept = [True] * len(exe.const_args) + list(exe.kept)
     return fastpath.FastpathData(
-        exe.loaded, traced.out_tree, [exe.sharding] * n, [exe.sharding] * len(outs), outs,
-        [committed] * len(outs), [True] * len(exe.const_args) + list(exe.kept), [None] * n,
-        exe.const_args)
+        exe.loaded, traced.out_tree, [exe.sharding] * n_in, [exe.sharding] * n_out,
+        exe.out_avals, [committed] * n_out, kept, [None] * n_in, exe.const_args)
 
 
 def run_jitted(
@@ -260,7 +263,7 @@ def run_jitted(
   """Runs a compiled function on arrays; says which argument was deleted."""
   try:
     return exe(args, committed)
-  except Exception as e:
+  except Exception as e:  # noqa: BLE001 -- raised again, in our words
     raise explain(e, args, name) from None
 
 
@@ -279,17 +282,19 @@ def jit(
     compiler_options: dict[str, Any] | None = None) -> Any:
   """Compiles a function: traced once per types of its arguments, run as one program.
 
-  The function's arguments and results are arrays, numbers, or pytrees of them; it must have
-  no side effects, and must not depend on values in Python control flow.
+  The function's arguments and results are arrays, numbers, or pytrees of them; it must
+  have no side effects, and must not depend on values in Python control flow.
 
   Args:
     fun: the function. Left out, `jit` returns a decorator with the other arguments.
-    in_shardings, out_shardings: where arguments and results live; for programs over several
-      devices.
-    static_argnums, static_argnames: arguments that are part of the program: hashable values,
-      for each of which the function is compiled anew.
-    donate_argnums, donate_argnames: arguments whose buffers the program may reuse; they are
+    in_shardings: where arguments live; for programs over several devices.
+    out_shardings: where results live.
+    static_argnums: positional arguments that are part of the program: hashable values,
+      for each of which the function is compiled anew. They imply the names.
+    static_argnames: the same by name; they imply the numbers.
+    donate_argnums: positional arguments whose buffers the program may reuse; they are
       deleted by the call.
+    donate_argnames: the same by name.
     keep_unused: keeps arguments that the function does not read.
     device: runs the function on this device.
     backend: the platform to run on.

@@ -108,7 +108,8 @@ class Lowered(_Stage):
       return mlir.asm(self._module.module, debug_info)
     if dialect == "hlo":
       return str(programs.unoptimized_hlo(mlir.asm(self._module.module)).as_hlo_text())
-    raise ValueError(f"as_text: unknown dialect {dialect!r}; there are 'stablehlo' and 'hlo'")
+    raise ValueError(
+        f"as_text: unknown dialect {dialect!r}; there are 'stablehlo' and 'hlo'")
 
   def compiler_ir(self, dialect: str | None = None) -> Any:
     """The program as an object of the compiler: an MLIR module, or an XLA computation."""
@@ -210,8 +211,8 @@ def trace_call(
   traced = trace(info.fun, "jit", tree, tuple(avals), static)
   if traced.outer:
     raise TypeError(
-        f"the jitted function {info.name} closes over values of a surrounding transformation: "
-        "it cannot be traced ahead of time; pass them as arguments")
+        f"the jitted function {info.name} closes over values of a surrounding "
+        "transformation: it cannot be traced ahead of time; pass them as arguments")
   return Traced(Call(
       info, traced.jaxpr, tree, traced.out_tree, info.donated(tree, static), static))
 

@@ -22,7 +22,8 @@ def check_callable(fun: Any, who: str) -> None:
   if not callable(fun):
     raise TypeError(f"{who} expects a function, got {fun!r} of type {type(fun).__name__}")
   if inspect.isgeneratorfunction(fun):
-    raise TypeError(f"{who} does not work on generator functions, got {function_name(fun)}")
+    raise TypeError(
+        f"{who} does not work on generator functions, got {function_name(fun)}")
 
 
 def function_name(fun: Any) -> str:
@@ -53,7 +54,7 @@ def signature_of(fun: Any) -> inspect.Signature | None:
 
 def leaf_names(
     fun: Any, tree: Any, skipped: Sequence[int] = ()) -> Callable[[], list[str]]:
-  """Names for the leaves of `(args, kwargs)` of a call, made when a message needs them."""
+  """Names for the leaves of `(args, kwargs)` of a call, made only for a message."""
   def names() -> list[str]:
     args, kwargs = tree.unflatten([object()] * tree.num_leaves)
     positions = [i for i in range(len(args) + len(skipped)) if i not in skipped]
@@ -79,17 +80,24 @@ def _positional(fun: Any, positions: Sequence[int]) -> list[str]:
       names.append(p.name)
     elif p.kind is p.VAR_POSITIONAL:
       rest = p.name
-  return [
-      names[i] if i < len(names) else f"{rest}[{i - len(names)}]" if rest else f"args[{i}]"
-      for i in positions]
+
+  def name(i: int) -> str:
+    if i < len(names):
+      return names[i]
+    return f"{rest}[{i - len(names)}]" if rest else f"args[{i}]"
+
+  return [name(i) for i in positions]
 
 
 def debug_info(
     traced_for: str, fun: Any, tree: Any, skipped: Sequence[int] = ()) -> DebugInfo:
   """What messages say of a function that is being traced."""
   found = _held_weakly(fun)
-  return DebugInfo(
-      traced_for, describe_function(fun), lambda: leaf_names(found(), tree, skipped)())
+
+  def names() -> list[str]:
+    return leaf_names(found(), tree, skipped)()
+
+  return DebugInfo(traced_for, describe_function(fun), names)
 
 
 def _held_weakly(fun: Any) -> Callable[[], Any]:
@@ -110,8 +118,10 @@ def int_tuple(value: int | Iterable[int] | None, name: str) -> tuple[int, ...]:
     return ()
   if isinstance(value, int):
     return (value,)
-  out = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
-  if out is None or not all(hasattr(v, "__index__") for v in out):
+  out: tuple[Any, ...] = (None,)
+  if isinstance(value, Iterable) and not isinstance(value, str):
+    out = tuple(value)
+  if not all(hasattr(v, "__index__") for v in out):
     raise TypeError(f"{name} must be an int or a sequence of ints, got {value!r}")
   return tuple(v.__index__() for v in out)
 
@@ -143,9 +153,29 @@ def check_leaf(x: Any, who: str, path: Callable[[], str]) -> Any:
   except TypeError:
     pass
   raise TypeError(
-      f"the argument {path()} of {who} is not a valid array type: {x!r} of type {type(x)}. "
-      "Arguments are arrays, NumPy arrays, numbers, or pytrees of them; pass anything else "
-      "as a static argument (static_argnums or static_argnames of jit), or close over it")
+      f"the argument {path()} of {who} is not a valid array type: {x!r} of type "
+      f"{type(x)}. Arguments are arrays, NumPy arrays, numbers, or pytrees of them; pass "
+      "anything else as a static argument (static_argnums or static_argnames of jit), or "
+      "close over it")
+
+
+def check_leaves(
+    leaves: Sequence[Any], who: str, names: Callable[[], Sequence[str]]) -> list[Any]:
+  """The types of flat arguments; `names` gives all their names, for a message.
+
+  Raises:
+    TypeError: one is no array; names it.
+  """
+  try:
+    return [typeof(x) for x in leaves]
+  except TypeError:
+    return [
+        check_leaf(x, who, functools.partial(_nth, names, i))
+        for i, x in enumerate(leaves)]
+
+
+def _nth(names: Callable[[], Sequence[str]], i: int) -> str:
+  return names()[i]
 
 
 def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
@@ -163,6 +193,6 @@ def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
         path = keystr(tree_flatten_with_path(out)[0][i][0])
         raise TypeError(
             f"the function {describe_function(fun)} traced for {who} returned a value of "
-            f"type {type(x)}{' at ' + path if path else ''}: {x!r}. Results must be arrays, "
-            "numbers, or pytrees of them") from None
+            f"type {type(x)}{' at ' + path if path else ''}: {x!r}. Results must be "
+            "arrays, numbers, or pytrees of them") from None
   return leaves, tree

@@ -24,13 +24,14 @@ def vmap(
   Args:
     fun: the function; it sees the arguments without the mapped axes.
     in_axes: for each positional argument which axis is mapped: an integer, None (not
-      mapped), or a pytree of those that is a prefix of the argument. Keyword arguments are
-      mapped over axis 0.
+      mapped), or a pytree of those that is a prefix of the argument. Keyword arguments
+      are mapped over axis 0.
     out_axes: where the mapped axis goes in the results; None for a result that does not
       depend on it.
     axis_name: a name by which collectives in `fun` refer to the axis.
     axis_size: the size of the mapped axis, needed if no argument has one.
     spmd_axis_name: mesh axes over which the mapped axis is split.
+    sum_match: has no effect.
 
   Returns:
     The mapped function.
@@ -47,16 +48,11 @@ def vmap(
   del sum_match
   if isinstance(in_axes, list):
     in_axes = tuple(in_axes)
-  if not isinstance(in_axes, (int, tuple, type(None), dict)) and not tools.registry.flatten(in_axes)[0]:
-    raise TypeError(
-        f"vmap: in_axes must be an int, None, or a tuple of entries for the positional "
-        f"arguments, got {in_axes!r}")
-  if not all(isinstance(x, int) for x in tools.registry.flatten(in_axes)[0]):
-    raise TypeError(
-        f"vmap: in_axes must be an int, None, or a (nested) container of those, got {in_axes!r}")
-  if not all(isinstance(x, int) for x in tools.registry.flatten(out_axes)[0]):
-    raise TypeError(
-        f"vmap: out_axes must be an int, None, or a (nested) container of those, got {out_axes!r}")
+  for what, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
+    if not all(isinstance(x, int) for x in flatten(axes)[0]):
+      raise TypeError(
+          f"vmap: {what} must be an int, None, or a (nested) container of those, got "
+          f"{axes!r}")
 
   @functools.wraps(fun)
   def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -74,7 +70,8 @@ def vmap(
           f"{in_axes} for {len(args)} positional arguments")
     leaves, tree = flatten((args, kwargs))
     dims = flatten_axes("vmap in_axes", tree, (in_axes, 0), kws=True)
-    avals = [_aval(x, i, fun, tree) for i, x in enumerate(leaves)]
+    avals = tools.check_leaves(
+        leaves, f"vmap of {tools.function_name(fun)}", tools.leaf_names(fun, tree))
     dims = [
         None if d is None else _canonical(d, a, i, fun, tree)
         for i, (d, a) in enumerate(zip(dims, avals))]
@@ -99,23 +96,19 @@ def _name(i: int, fun: Any, tree: Any) -> str:
   return tools.leaf_names(fun, tree)()[i]
 
 
-def _aval(x: Any, i: int, fun: Any, tree: Any) -> Any:
-  return tools.check_leaf(
-      x, f"vmap of {tools.function_name(fun)}", lambda: _name(i, fun, tree))
-
-
 def _canonical(d: int, aval: Any, i: int, fun: Any, tree: Any) -> int:
   n = len(aval.shape)
   if not -n <= d < n:
     raise ValueError(
-        f"vmap was requested to map its argument {_name(i, fun, tree)} along axis {d}, which "
-        f"implies that its rank should be at least {d + 1 if d >= 0 else -d}, but is only {n} "
-        f"(its shape is {aval.shape})")
+        f"vmap was requested to map its argument {_name(i, fun, tree)} along axis {d}, "
+        f"which implies that its rank should be at least {d + 1 if d >= 0 else -d}, but "
+        f"is only {n} (its shape is {aval.shape})")
   return d % n
 
 
 def _size(
-    dims: Sequence[int | None], avals: Sequence[Any], given: int | None, fun: Any, tree: Any,
+    dims: Sequence[int | None], avals: Sequence[Any], given: int | None, fun: Any,
+    tree: Any,
 ) -> int:
   sizes = {a.shape[d] for a, d in zip(avals, dims) if d is not None}
   if given is not None:
@@ -125,9 +118,10 @@ def _size(
   if not sizes:
     if not dims:
       raise ValueError(
-          "vmap wrapped function must be passed at least one argument containing an array, "
-          "or axis_size must be given")
-    raise ValueError("vmap must have at least one non-None value in in_axes, or axis_size")
+          "vmap wrapped function must be passed at least one argument containing an "
+          "array, or axis_size must be given")
+    raise ValueError(
+        "vmap must have at least one non-None value in in_axes, or axis_size")
   names = tools.leaf_names(fun, tree)()
   lines = [
       f"  * axis {d} of argument {names[i]} of type {a} has size {a.shape[d]}"
@@ -142,9 +136,9 @@ def _place(x: Any, d: int | None, target: int | None, size: int, fun: Any) -> An
   if target is None:
     if d is not None:
       raise ValueError(
-          f"vmap has mapped output but out_axes is None: a result of "
-          f"{tools.describe_function(fun)} depends on the mapped axis; give it an integer in "
-          "out_axes")
+          "vmap has mapped output but out_axes is None: a result of "
+          f"{tools.describe_function(fun)} depends on the mapped axis; give it an "
+          "integer in out_axes")
     return x
   n = typeof(x).ndim - (d is not None)
   if not -(n + 1) <= target <= n:

@@ -1,8 +1,8 @@
 """The one hook through which the NumPy slice supplies the operators of arrays.
 
-Core knows no arithmetic. A provider hands over methods, properties and operators, which go
-onto `Array` and `Tracer`. Until then the first use of one loads the provider that is named
-by the entry point group `gnomon.array_namespace`.
+Core knows no arithmetic. A provider hands over methods, properties and operators, which
+go onto `Array` and `Tracer`. Until then the first use of one loads the provider that is
+named by the entry point group `gnomon.array_namespace`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _provided = False
 _attributes: dict[str, Any] = {}
 _adopted: list[type] = []
 _BINARY = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "lshift",
-    "rshift", "and", "or", "xor")
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul",
+    "lshift", "rshift", "and", "or", "xor")
 _OPERATORS = (
     *(f"__{n}__" for n in _BINARY), *(f"__r{n}__" for n in _BINARY),
     "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__neg__", "__pos__",
@@ -72,8 +72,9 @@ def load() -> None:
       raise
   if not _provided:
     raise TypeError(
-        "operators and methods of arrays come with the distribution gnomon-numpy, which is "
-        "not installed: pip install gnomon-numpy. Without it, use the functions of gnomon.lax")
+        "operators and methods of arrays come with the distribution gnomon-numpy, which "
+        "is not installed: pip install gnomon-numpy. Without it, use the functions of "
+        "gnomon.lax")
 
 
 def _forward(name: str) -> Any:
@@ -100,5 +101,6 @@ def install_forwarders() -> None:
     forward = _forward(name)
     arrays.install(name, forward)
     setattr(Tracer, name, forward)
-  setattr(Tracer, "__getattr__", _attribute)
-  arrays.install("__getattr__", _attribute)
+  attribute = "__getattr__"
+  setattr(Tracer, attribute, _attribute)
+  arrays.install(attribute, _attribute)

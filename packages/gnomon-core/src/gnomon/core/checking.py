@@ -1,7 +1,7 @@
 """Well-formedness of jaxprs, as a table of checks that is run after passes under tests.
 
-A check is a function of a jaxpr that yields a sentence for each fault. `enable_checks` makes
-every traced program go through `check_jaxpr`.
+A check is a function of a jaxpr that yields a sentence for each fault. `enable_checks`
+makes every traced program go through `check_jaxpr`.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def bound_before_use(jaxpr: Jaxpr) -> Iterator[str]:
         yield f"{_where(i, e)} binds {v!r}, which is bound already"
       if type(v) is not DropVar:
         bound.add(v)
-  for v in jaxpr.outvars:
-    if type(v) is not Literal and v not in bound:
-      yield f"the result {v!r} is not bound"
+  for result in jaxpr.outvars:
+    if type(result) is not Literal and result not in bound:
+      yield f"the result {result!r} is not bound"
 
 
 @check
@@ -68,7 +68,9 @@ def types_agree(jaxpr: Jaxpr) -> Iterator[str]:
   for i, e in enumerate(jaxpr.eqns):
     avals, effects = infer(e.primitive, [v.aval for v in e.invars], e.params)
     if len(avals) != len(e.outvars):
-      yield f"{_where(i, e)} has {len(e.outvars)} results, its primitive gives {len(avals)}"
+      yield (
+          f"{_where(i, e)} has {len(e.outvars)} results, its primitive gives "
+          f"{len(avals)}")
       continue
     for v, a in zip(e.outvars, avals, strict=True):
       if v.aval is not a:
@@ -82,7 +84,8 @@ def effects_are_known(jaxpr: Jaxpr) -> Iterator[str]:
   """The effects of the equations are those of the program."""
   for i, e in enumerate(jaxpr.eqns):
     if not e.effects <= jaxpr.effects:
-      yield f"{_where(i, e)} has effects that the jaxpr lacks: {set(e.effects - jaxpr.effects)}"
+      lacking = set(e.effects - jaxpr.effects)
+      yield f"{_where(i, e)} has effects that the jaxpr lacks: {lacking}"
 
 
 @check

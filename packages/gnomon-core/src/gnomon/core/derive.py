@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from gnomon.core import dtypes
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, transpose_rule
 from gnomon.core.types import ShapedArray, typeof
@@ -52,9 +49,10 @@ def linear(p: Primitive, transpose: Callable[..., Sequence[Any]]) -> None:
 def defjvp(p: Primitive, *rules: Derivative | None, elementwise: bool = False) -> None:
   """The derivative of a primitive with one result, one function an operand.
 
-  `rule(t, ans, *primals, **params)` maps the operand's tangent to its part of the result's;
-  None says that the derivative in that operand is zero. The rules of an elementwise primitive
-  see operands of the result's shape, or scalars: sizes of 1 are broadcast before.
+  `rule(t, ans, *primals, **params)` maps the operand's tangent to its part of the
+  result's; None says that the derivative in that operand is zero. The rules of an
+  elementwise primitive see operands of the result's shape, or scalars: sizes of 1 are
+  broadcast before.
   """
 
   @jvp_rule.define(p)

@@ -8,7 +8,6 @@ from typing import Any
 from gnomon.core.effects import Effects, no_effects
 from gnomon.core.primitive import Primitive
 from gnomon.core.trace import get_current
-from gnomon.core.types import AbstractValue
 
 
 class Var:
@@ -37,7 +36,7 @@ class Literal:
 
   __slots__ = ("aval", "val")
 
-  def __init__(self, val: Any, aval: AbstractValue) -> None:
+  def __init__(self, val: Any, aval: Any) -> None:
     self.val, self.aval = val, aval
 
   def __repr__(self) -> str:
@@ -87,7 +86,8 @@ class Eqn:
     return self.source
 
   def __repr__(self) -> str:
-    from gnomon.core.printing import pp_eqn  # the printer is a leaf: nothing else needs it
+    from gnomon.core.printing import pp_eqn  # a leaf, loaded when something is printed
+
     return pp_eqn(self)
 
 
@@ -103,7 +103,8 @@ class Jaxpr:
       eqns: list[Eqn], effects: Effects = no_effects,
       debug_info: DebugInfo | None = None) -> None:
     self.constvars, self.invars = list(constvars), list(invars)
-    self.outvars, self.eqns = list(outvars), eqns
+    self.outvars: list[Any] = list(outvars)
+    self.eqns = eqns
     self.effects, self.debug_info = effects, debug_info
     self.memo: dict[Any, Any] = {}
 
@@ -119,7 +120,8 @@ class Jaxpr:
     """A copy with some fields changed."""
     return Jaxpr(**{
         "constvars": self.constvars, "invars": self.invars, "outvars": self.outvars,
-        "eqns": self.eqns, "effects": self.effects, "debug_info": self.debug_info, **changes})
+        "eqns": self.eqns, "effects": self.effects, "debug_info": self.debug_info,
+        **changes})
 
   def pretty_print(self, **options: Any) -> str:
     """The text of the jaxpr; options as for `core.printing.pp_jaxpr`."""
@@ -168,7 +170,9 @@ class ClosedJaxpr:
   def effects(self) -> Effects:
     return self.jaxpr.effects
 
-  def replace(self, *, jaxpr: Jaxpr | None = None, consts: Sequence[Any] | None = None) -> ClosedJaxpr:
+  def replace(
+      self, *, jaxpr: Jaxpr | None = None,
+      consts: Sequence[Any] | None = None) -> ClosedJaxpr:
     """A copy with some fields changed."""
     return ClosedJaxpr(
         self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts)
@@ -196,14 +200,18 @@ def memoised(
   return found
 
 
-def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
-  """The jaxprs that stand in an equation's params, directly or in a tuple."""
+def programs_in(params: dict[str, Any]) -> Iterator[Jaxpr | ClosedJaxpr]:
+  """The programs that stand in an equation's params, directly or in a tuple."""
   for value in params.values():
     for v in value if isinstance(value, (tuple, list)) else (value,):
-      if type(v) is Jaxpr:
+      if isinstance(v, (Jaxpr, ClosedJaxpr)):
         yield v
-      elif type(v) is ClosedJaxpr:
-        yield v.jaxpr
+
+
+def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
+  """The jaxprs that stand in an equation's params, closed ones too."""
+  for v in programs_in(params):
+    yield v if isinstance(v, Jaxpr) else v.jaxpr
 
 
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
@@ -215,7 +223,7 @@ def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
 
 def live(jaxpr: Jaxpr) -> list[Eqn]:
   """The equations that results or effects depend on, in order; remembered."""
-  found = jaxpr.memo.get("live")
+  found: list[Eqn] | None = jaxpr.memo.get("live")
   if found is None:
     needed, kept = set(jaxpr.outvars), []
     for e in reversed(jaxpr.eqns):
@@ -224,7 +232,7 @@ def live(jaxpr: Jaxpr) -> list[Eqn]:
         needed.update(e.invars)
     kept.reverse()
     found = jaxpr.memo["live"] = kept
-  return found  # type: ignore[no-any-return]
+  return found
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
@@ -233,8 +241,8 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
   env.update(zip(jaxpr.invars, args, strict=True))
   process = get_current().process
   for e in jaxpr.eqns:
-    outs = process(
-        e.primitive, [v.val if type(v) is Literal else env[v] for v in e.invars], e.params)
+    operands = [v.val if type(v) is Literal else env[v] for v in e.invars]
+    outs = process(e.primitive, operands, e.params)
     for v, x in zip(e.outvars, outs, strict=True):
       env[v] = x
   return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]

@@ -1,4 +1,4 @@
-"""Primitives: operations by name. What they mean stands in the transformations' tables."""
+"""Primitives: operations by name. What they mean stands in transformations' tables."""
 
 from __future__ import annotations
 

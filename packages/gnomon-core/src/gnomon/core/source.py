@@ -1,4 +1,4 @@
-"""Where an equation comes from: the traceback of the user's code, and the stack of names."""
+"""Where an equation comes from: the traceback of the user's code, the stack of names."""
 
 from __future__ import annotations
 
@@ -58,8 +58,9 @@ def summary(traceback: Any) -> str:
 
 def source_line(traceback: Any) -> str:
   """The text of the innermost user line, where its file can be read."""
-  frames = user_frames(traceback)
-  return linecache.getline(frames[0].file_name, frames[0].line_num).strip() if frames else ""
+  for f in user_frames(traceback):
+    return linecache.getline(f.file_name, f.line_num).strip()
+  return ""
 
 
 def here() -> Any:

@@ -24,7 +24,8 @@ _typed: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 
 
 def infer(
-    primitive: Primitive, avals: Sequence[Any], params: dict[str, Any]) -> tuple[Any, Any]:
+    primitive: Primitive, avals: Sequence[Any], params: dict[str, Any],
+) -> tuple[Any, Any]:
   """The result types and effects of an operation, remembered by its types and params."""
   key = (primitive, *avals, *params.items())
   try:
@@ -89,7 +90,7 @@ class StageTrace(Trace):
     elif isinstance(x, (np.generic, np.ndarray)):
       aval = typeof(x)
       if x.ndim == 0:
-        return Literal(np.asarray(x, aval.dtype)[()] if x.dtype != aval.dtype else x[()], aval)
+        return Literal(np.asarray(x, aval.dtype)[()], aval)
       v = Var(aval)
       self.consts[id(x)] = (v, x)
       return v
@@ -148,8 +149,9 @@ class StageTrace(Trace):
     constvars = [v for v, _ in self.consts.values()]
     consts = [x for _, x in self.consts.values()]
     self.done = True
+    effects = frozenset(self.effects)
     jaxpr = Jaxpr(
-        constvars, self.invars, outvars, self.eqns, frozenset(self.effects), self.debug_info)
+        constvars, self.invars, outvars, self.eqns, effects, self.debug_info)
     return jaxpr, consts
 
   def describe(self, x: StageTracer) -> str:
@@ -169,7 +171,10 @@ class StageTrace(Trace):
             " This concrete value was not available in Python because it depends on the "
             f"value of the argument {names[i]}.")
       return text
-    depends, lines, stack, seen = [], [], [x.var], set()
+    depends: list[int] = []
+    lines: list[str] = []
+    stack: list[Any] = [x.var]
+    seen: set[Any] = set()
     while stack:
       v = stack.pop()
       if v in seen or type(v) is Literal:
@@ -194,7 +199,7 @@ class StageTrace(Trace):
     return text
 
 
-# ---- Python's collector walks all live equations again and again: hold it back meanwhile.
+# ---- Python's collector would walk all live equations again and again: hold it back
 
 _gc_lock = threading.Lock()
 _gc_depth = 0
@@ -228,7 +233,7 @@ calm_collector = _CalmCollector()
 def trace_to_jaxpr(
     f: Callable[..., Sequence[Any]], avals: Sequence[Any],
     debug_info: DebugInfo | None = None) -> tuple[Jaxpr, list[Any]]:
-  """Traces `f`, from flat arguments to a flat list; returns the jaxpr and its constants."""
+  """Traces `f`, from flat arguments to a flat list; gives the jaxpr and its constants."""
   trace = StageTrace(debug_info)
   with calm_collector:
     try:

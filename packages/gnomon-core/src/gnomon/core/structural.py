@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,20 @@ import numpy as np
 
 from gnomon.core import dtypes
 from gnomon.core.derive import (
-    add_any_p, broadcast_in_dim_p, defjvp, elementwise_batch, expand, linear, move,
-    reduce_sum_p, slice_p, transpose_p, unbroadcast)
+  add_any_p,
+  broadcast_in_dim_p,
+  defjvp,
+  elementwise_batch,
+  expand,
+  linear,
+  move,
+  reduce_sum_p,
+  slice_p,
+  transpose_p,
+  unbroadcast,
+)
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import (
-    batch_rule, jvp_rule, lower, transpose_rule, typing_rule)
+from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 
@@ -58,10 +68,10 @@ def _(x: ShapedArray, *, shape: Shape, broadcast_dimensions: Shape,
     raise ValueError(
         f"broadcast_in_dim needs one entry of broadcast_dimensions a dimension of the "
         f"operand: got {dims} for the operand shape {x.shape}")
-  if any(a >= b for a, b in zip(dims, dims[1:])):
+  if any(a >= b for a, b in itertools.pairwise(dims)):
     raise ValueError(
         f"broadcast_in_dim needs strictly increasing broadcast_dimensions, got {dims}")
-  if dims and not (0 <= dims[0] and dims[-1] < len(shape)):
+  if dims and (dims[0] < 0 or dims[-1] >= len(shape)):
     raise ValueError(
         f"broadcast_in_dim needs broadcast_dimensions within the result's {len(shape)} "
         f"dimensions, got {dims}")
@@ -70,7 +80,8 @@ def _(x: ShapedArray, *, shape: Shape, broadcast_dimensions: Shape,
         f"broadcast_in_dim cannot broadcast the operand shape {x.shape} to {shape} along "
         f"the dimensions {dims}: sizes must be equal or 1")
   if any(n < 0 for n in shape):
-    raise ValueError(f"broadcast_in_dim needs a shape without negative sizes, got {shape}")
+    raise ValueError(
+        f"broadcast_in_dim needs a shape without negative sizes, got {shape}")
   return (ShapedArray(shape, x.dtype, x.weak_type),)
 
 
@@ -115,7 +126,8 @@ def full(shape: Shape, value: Any, dtype: Any) -> Any:
   """An array of `shape` filled with the scalar `value`."""
   scalar = np.asarray(value, dtype)
   if not shape:
-    return convert_element_type_p.bind(scalar, new_dtype=scalar.dtype, weak_type=False, sharding=None)[0]
+    return convert_element_type_p.bind(
+        scalar, new_dtype=scalar.dtype, weak_type=False, sharding=None)[0]
   return broadcast_in_dim_p.bind(
       scalar, shape=tuple(shape), broadcast_dimensions=(), sharding=None)[0]
 
@@ -157,14 +169,16 @@ def reshape(
     return reshape(transpose(operand, tuple(dimensions)), new_sizes)
   if x.shape == new_sizes and not _is_raw(operand):
     return operand
-  return reshape_p.bind(operand, new_sizes=new_sizes, dimensions=None, sharding=out_sharding)[0]
+  return reshape_p.bind(
+      operand, new_sizes=new_sizes, dimensions=None, sharding=out_sharding)[0]
 
 
 reshape_p = Primitive("reshape")
 
 
 @typing_rule.define(reshape_p)
-def _(x: ShapedArray, *, new_sizes: Shape, dimensions: Any, sharding: Any) -> tuple[ShapedArray]:
+def _(x: ShapedArray, *, new_sizes: Shape, dimensions: Any,
+      sharding: Any) -> tuple[ShapedArray]:
   out = ShapedArray(new_sizes, x.dtype, x.weak_type)
   if any(n < 0 for n in new_sizes):
     raise TypeError(f"reshape needs sizes that are not negative, got {new_sizes}")
@@ -207,7 +221,8 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
   dims = []
   for d in dimensions:
     if not -x.ndim <= d < x.ndim:
-      raise ValueError(f"squeeze: the dimension {d} is out of range for the shape {x.shape}")
+      raise ValueError(
+          f"squeeze: the dimension {d} is out of range for the shape {x.shape}")
     dims.append(d % x.ndim)
   if len(set(dims)) != len(dims):
     raise ValueError(f"squeeze: repeated dimensions in {tuple(dimensions)}")
@@ -223,8 +238,8 @@ squeeze_p = Primitive("squeeze")
 def _(x: ShapedArray, *, dimensions: Shape) -> tuple[ShapedArray]:
   if any(x.shape[d] != 1 for d in dimensions):
     raise ValueError(
-        f"squeeze: cannot remove the dimensions {dimensions} of the shape {x.shape}: their "
-        "sizes must be 1")
+        f"squeeze: cannot remove the dimensions {dimensions} of the shape {x.shape}: "
+        "their sizes must be 1")
   shape = tuple(n for d, n in enumerate(x.shape) if d not in dimensions)
   return (ShapedArray(shape, x.dtype, x.weak_type),)
 
@@ -238,7 +253,8 @@ linear(squeeze_p, lambda cts, args, **_: [reshape(cts[0], args[0].aval.shape)])
 
 
 @batch_rule.define(squeeze_p)
-def _(axis: Any, args: Values, dims: Values, *, dimensions: Shape) -> tuple[Values, Values]:
+def _(axis: Any, args: Values, dims: Values, *,
+      dimensions: Shape) -> tuple[Values, Values]:
   x = move(args[0], dims[0], 0)
   return squeeze_p.bind(x, dimensions=tuple(d + 1 for d in dimensions)), (0,)
 
@@ -287,11 +303,14 @@ def inverse(permutation: Shape) -> Shape:
   return tuple(out)
 
 
-linear(transpose_p, lambda cts, args, permutation: [transpose(cts[0], inverse(permutation))])
+linear(
+    transpose_p,
+    lambda cts, args, permutation: [transpose(cts[0], inverse(permutation))])
 
 
 @batch_rule.define(transpose_p)
-def _(axis: Any, args: Values, dims: Values, *, permutation: Shape) -> tuple[Values, Values]:
+def _(axis: Any, args: Values, dims: Values, *,
+      permutation: Shape) -> tuple[Values, Values]:
   d = dims[0]
   perm = (d, *(p + (p >= d) for p in permutation))
   return transpose_p.bind(args[0], permutation=perm), (0,)
@@ -308,7 +327,8 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
   dtype('int32')
   """
   weak = new_dtype in (bool, int, float, complex) and new_dtype is not bool
-  return convert(operand, dtypes.canonicalize_dtype(new_dtype, allow_extended_dtype=True), weak)
+  dtype = dtypes.canonicalize_dtype(new_dtype, allow_extended_dtype=True)
+  return convert(operand, dtype, weak)
 
 
 def convert(operand: Any, dtype: Any, weak_type: bool = False) -> Any:
@@ -332,10 +352,11 @@ convert_element_type_p = Primitive("convert_element_type")
 
 
 @typing_rule.define(convert_element_type_p)
-def _(x: ShapedArray, *, new_dtype: Any, weak_type: bool, sharding: Any) -> tuple[ShapedArray]:
-  if isinstance(x.dtype, dtypes.ExtendedDType) or isinstance(new_dtype, dtypes.ExtendedDType):
-    if x.dtype != new_dtype:
-      raise TypeError(f"cannot convert elements of type {x.dtype} to {new_dtype}")
+def _(x: ShapedArray, *, new_dtype: Any, weak_type: bool,
+      sharding: Any) -> tuple[ShapedArray]:
+  extended = any(isinstance(d, dtypes.ExtendedDType) for d in (x.dtype, new_dtype))
+  if extended and x.dtype != new_dtype:
+    raise TypeError(f"cannot convert elements of type {x.dtype} to {new_dtype}")
   return (ShapedArray(x.shape, new_dtype, weak_type),)
 
 
@@ -356,7 +377,8 @@ def _(primals: Values, tangents: Values, *, new_dtype: Any, weak_type: bool,
 
 
 @transpose_rule.define(convert_element_type_p)
-def _(cts: Values, args: Values, *, new_dtype: Any, weak_type: bool, sharding: Any) -> list[Any]:
+def _(cts: Values, args: Values, *, new_dtype: Any, weak_type: bool,
+      sharding: Any) -> list[Any]:
   x = args[0].aval
   return [convert(cts[0], x.dtype, x.weak_type)]
 
@@ -393,15 +415,17 @@ def _(which: ShapedArray, *cases: ShapedArray) -> tuple[ShapedArray]:
   for i, c in enumerate(cases[1:], 1):
     if c.shape != first.shape or c.dtype != first.dtype:
       raise TypeError(
-          f"select_n needs cases of one shape and dtype: case 0 is {first}, case {i} is {c}")
-  if which.dtype != np.bool_ and which.dtype != np.int32:
+          f"select_n needs cases of one shape and dtype: case 0 is {first}, case {i} is "
+          f"{c}")
+  if which.dtype not in (np.bool_, np.int32):
     raise TypeError(f"select_n needs a bool or int32 `which`, got {which}")
   if which.dtype == np.bool_ and len(cases) > 2:
-    raise TypeError(f"select_n with a bool `which` has two cases at most, got {len(cases)}")
+    raise TypeError(
+        f"select_n with a bool `which` has two cases at most, got {len(cases)}")
   if which.shape and which.shape != first.shape:
     raise TypeError(
-        f"select_n needs `which` to be a scalar or of the cases' shape {first.shape}, got "
-        f"{which.shape}")
+        f"select_n needs `which` to be a scalar or of the cases' shape {first.shape}, "
+        f"got {which.shape}")
   return (ShapedArray(first.shape, first.dtype, all(c.weak_type for c in cases)),)
 
 
@@ -434,9 +458,11 @@ def _(cts: Values, args: Values) -> list[Any]:
 def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
   which, *cases = args
   wd, *cds = dims
-  if all(d is None for d in cds) and typeof(which).ndim == 1 and typeof(cases[0]).ndim == 0:
+  fixed = all(d is None for d in cds)
+  if fixed and typeof(which).ndim == 1 and typeof(cases[0]).ndim == 0:
     return select_n_p.bind(which, *(expand(c, axis.size) for c in cases)), (0,)
-  cases = [expand(c, axis.size) if d is None else move(c, d, 0) for c, d in zip(cases, cds)]
+  cases = [
+      expand(c, axis.size) if d is None else move(c, d, 0) for c, d in zip(cases, cds)]
   shape = typeof(cases[0]).shape
   if wd is not None:
     which = move(which, wd, 0)
@@ -474,8 +500,8 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
 def _(x: ShapedArray, *, axes: Shape, out_sharding: Any = None) -> tuple[ShapedArray]:
   if any(not 0 <= a < x.ndim for a in axes) or len(set(axes)) != len(axes):
     raise ValueError(
-        f"reduce_sum: the axes {axes} must be distinct and within the {x.ndim} dimensions "
-        "of the operand")
+        f"reduce_sum: the axes {axes} must be distinct and within the {x.ndim} "
+        "dimensions of the operand")
   if not dtypes.issubdtype(x.dtype, np.number):
     raise TypeError(f"reduce_sum needs a numeric operand, got {x}")
   shape = tuple(n for d, n in enumerate(x.shape) if d not in axes)
@@ -512,7 +538,8 @@ def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
 @typing_rule.define(add_any_p)
 def _(x: ShapedArray, y: ShapedArray) -> tuple[ShapedArray]:
   if x.dtype != y.dtype or (x.shape != y.shape and x.shape and y.shape):
-    raise TypeError(f"add_any needs operands of one type, or scalars among them: {x} and {y}")
+    raise TypeError(
+        f"add_any needs operands of one type, or scalars among them: {x} and {y}")
   out = x if x.shape else y
   weak = x.weak_type and y.weak_type
   return (out if out.weak_type is weak else ShapedArray(out.shape, out.dtype, weak),)
@@ -541,7 +568,8 @@ defjvp(add_any_p, lambda t, ans, x, y: t, lambda t, ans, x, y: t)
 
 @transpose_rule.define(add_any_p)
 def _(cts: Values, args: Values) -> list[Any]:
-  return [unbroadcast(cts[0], x.aval) if type(x) is UndefinedPrimal else None for x in args]
+  return [
+      unbroadcast(cts[0], x.aval) if type(x) is UndefinedPrimal else None for x in args]
 
 
 elementwise_batch(add_any_p)

@@ -36,7 +36,9 @@ class Trace:
 class EvalTrace(Trace):
   """The bottom: computes. `runtime.execute` supplies how."""
 
-  __slots__ = ("__dict__",)
+  __slots__ = ("process",)
+
+  process: Any
 
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
     return tuple(call.fun(*args))
@@ -45,7 +47,7 @@ class EvalTrace(Trace):
 
 
 EVAL = EvalTrace()
-current: ContextVar[Any] = ContextVar("gnomon.trace", default=EVAL)
+current: ContextVar[Trace] = ContextVar("gnomon.trace", default=EVAL)
 get_current = current.get
 set_current = current.set
 reset_current = current.reset
@@ -187,8 +189,8 @@ class Tracer:
         "value is not known. Use id(x), or its shape and dtype")
 
   def __format__(self, spec: str) -> str:
-    value = self.concrete()
-    return format(value if value is not None and spec else repr(self), "" if value is None else spec)
+    value = self.concrete() if spec else None
+    return repr(self) if value is None else format(value, spec)
 
   def __repr__(self) -> str:
     return f"{type(self).__name__}<{self.aval}>"

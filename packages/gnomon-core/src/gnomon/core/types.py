@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -40,8 +41,11 @@ class ShapedArray(AbstractValue):
   weak_type: bool
   ndim: int
   size: int
+  sharding: Any
+  vma: frozenset[str]
+  memory_space: Any
 
-  def __new__(
+  def __new__(  # noqa: PYI034 -- equal types are one object
       cls, shape: Any, dtype: Any, weak_type: bool = False, *, sharding: Any = None,
       vma: frozenset[str] = frozenset(), memory_space: Any = None) -> ShapedArray:
     key = (
@@ -64,10 +68,8 @@ class ShapedArray(AbstractValue):
       found.sharding, found.vma, found.memory_space = full[3:]
       found.ndim, found.size = len(shape), math.prod(shape)
       _by_parts[full] = found
-    try:
+    with contextlib.suppress(TypeError):
       _interned[key] = found
-    except TypeError:
-      pass
     return found
 
   def __init__(self, *_: Any, **__: Any) -> None:
@@ -95,7 +97,7 @@ class ShapedArray(AbstractValue):
         "shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type,
         "sharding": self.sharding, "vma": self.vma, "memory_space": self.memory_space,
         **changes}
-    return ShapedArray(parts.pop("shape"), parts.pop("dtype"), parts.pop("weak_type"), **parts)
+    return ShapedArray(**parts)
 
   def strip_weak_type(self) -> ShapedArray:
     """The type with its dtype not weak."""
@@ -157,7 +159,8 @@ def _python_scalar(kind: type) -> Callable[[Any], ShapedArray]:
     if not low <= x <= high:
       raise OverflowError(
           f"the Python int {x} is out of the range of {avals[_x64.value].dtype}: give it "
-          "a wider dtype explicitly (64 bits need gnomon.config.update('jax_enable_x64', True))")
+          "a wider dtype explicitly (64 bits need gnomon.config.update('jax_enable_x64', "
+          "True))")
     return avals[_x64.value]
 
   return of_int
@@ -212,7 +215,7 @@ def _typeof_slow(x: Any) -> Any:
 
 
 class WrappedArray:
-  """Base of arrays whose elements are no numbers: they wrap the array that represents them.
+  """Base of arrays whose elements are no numbers: they wrap an array that stands in.
 
   Subclasses have `aval`, `physical` (the plain array) and `with_physical(array)`.
   """

@@ -1,4 +1,4 @@
-"""Emitting StableHLO through the cheapest builder calls; types and attributes are cached."""
+"""Emitting StableHLO by the cheapest builder calls; types and attributes are cached."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ ir = mlir.ir
 _create = ir.Operation.create
 
 _FLOATS = {
-    "float16": "F16Type", "float32": "F32Type", "float64": "F64Type", "bfloat16": "BF16Type",
+    "float16": "F16Type", "float32": "F32Type", "float64": "F64Type",
+    "bfloat16": "BF16Type",
     "float8_e5m2": "Float8E5M2Type", "float8_e4m3fn": "Float8E4M3FNType",
-    "float8_e4m3b11fnuz": "Float8E4M3B11FNUZType", "float8_e5m2fnuz": "Float8E5M2FNUZType",
+    "float8_e4m3b11fnuz": "Float8E4M3B11FNUZType",
+    "float8_e5m2fnuz": "Float8E5M2FNUZType",
     "float8_e4m3fnuz": "Float8E4M3FNUZType", "float8_e3m4": "Float8E3M4Type",
     "float8_e4m3": "Float8E4M3Type", "float8_e8m0fnu": "Float8E8M0FNUType",
     "float4_e2m1fn": "Float4E2M1FNType"}
 _INTS = {
     "int2": ("get_signless", 2), "int4": ("get_signless", 4), "int8": ("get_signless", 8),
-    "int16": ("get_signless", 16), "int32": ("get_signless", 32), "int64": ("get_signless", 64),
-    "uint2": ("get_unsigned", 2), "uint4": ("get_unsigned", 4), "uint8": ("get_unsigned", 8),
+    "int16": ("get_signless", 16), "int32": ("get_signless", 32),
+    "int64": ("get_signless", 64), "uint2": ("get_unsigned", 2),
+    "uint4": ("get_unsigned", 4), "uint8": ("get_unsigned", 8),
     "uint16": ("get_unsigned", 16), "uint32": ("get_unsigned", 32),
     "uint64": ("get_unsigned", 64), "bool": ("get_signless", 1)}
 
@@ -60,6 +63,7 @@ class Builder:
     self._types: dict[Any, Any] = {}
     self._elements: dict[Any, Any] = {}
     self._attributes: dict[Any, Any] = {}
+    self.locations: Any = None  # of lines of source: whoever emits operations sets it
     self._constants: dict[Any, Any] = {}
     self._ints: dict[Any, Any] = {}
     with context:
@@ -198,7 +202,8 @@ class Builder:
   def full(self, aval: ShapedArray, value: Any) -> Any:
     """A splat: every element is `value`."""
     scalar = self.constant(value, physical_aval(aval).dtype)
-    return self.broadcast_in_dim(scalar, aval, ()) if physical_aval(aval).shape else scalar
+    has_axes = physical_aval(aval).shape
+    return self.broadcast_in_dim(scalar, aval, ()) if has_axes else scalar
 
   def broadcast_in_dim(self, x: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
     """`stablehlo.broadcast_in_dim` to the physical type of `aval`."""

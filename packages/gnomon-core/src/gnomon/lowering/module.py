@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core import source
-from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live
+from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live, programs_in
 from gnomon.core.rule import lower
 from gnomon.core.types import WrappedArray, typeof
 from gnomon.lowering.builder import Builder
@@ -22,7 +22,7 @@ _INLINE_BYTES = 256  # larger constants become arguments: XLA would fold and cop
 
 
 class Lowered(NamedTuple):
-  """A module, the constants that it takes as leading arguments, and which inputs it kept."""
+  """A module, the constants that it takes as leading arguments, and inputs it kept."""
 
   module: Any
   const_args: list[Any]
@@ -45,16 +45,21 @@ def _builder() -> Builder:
   if _local.builder is None or _local.uses > _USES_OF_A_CONTEXT:
     _local.builder, _local.uses = Builder(mlir.new_context()), 0
     with _local.builder.context:
-      _local.builder.locations = mlir.LocationCache(  # type: ignore[attr-defined]
-          _local.builder.context,
-          lambda code: code.co_filename if source.is_user_file(code.co_filename) else None, 8)
+      _local.builder.locations = mlir.LocationCache(
+          _local.builder.context, _user_file, 8)
   _local.uses += 1
   return _local.builder
 
 
+def _user_file(code: Any) -> str | None:
+  """The file that a frame's location names, unless it is one of the library's."""
+  name: str = code.co_filename
+  return name if source.is_user_file(name) else None
+
+
 def large_constants(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
   """The constants of a program, at any depth, that are passed as arguments."""
-  found = jaxpr.memo.get("large constants")
+  found: list[Any] | None = jaxpr.memo.get("large constants")
   if found is None:
     by_id: dict[int, Any] = {}
     if isinstance(jaxpr, ClosedJaxpr):
@@ -64,12 +69,10 @@ def large_constants(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
     inner = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
     for e in inner.eqns:
       if e.primitive.call:
-        for value in e.params.values():
-          for v in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(v, (ClosedJaxpr, Jaxpr)):
-              by_id.update((id(c), c) for c in large_constants(v))
+        for program in programs_in(e.params):
+          by_id.update((id(c), c) for c in large_constants(program))
     found = jaxpr.memo["large constants"] = list(by_id.values())
-  return found  # type: ignore[no-any-return]
+  return found
 
 
 def _is_large(c: Any) -> bool:
@@ -81,9 +84,11 @@ class Context:
   """What a lowering rule sees: the builder `b`, the types, and how to emit jaxprs."""
 
   __slots__ = (
-      "_constants", "_eqn", "_functions", "_names", "_symbols", "b", "platforms", "prefix")
+      "_constants", "_eqn", "_functions", "_names", "_symbols", "b", "platforms",
+      "prefix")
 
-  def __init__(self, b: Builder, symbols: Any, prefix: str, platforms: tuple[str, ...]) -> None:
+  def __init__(
+      self, b: Builder, symbols: Any, prefix: str, platforms: tuple[str, ...]) -> None:
     self.b, self._symbols = b, symbols
     self._functions: dict[int, tuple[Any, Any]] = {}
     self._constants: dict[int, Any] = {}
@@ -102,7 +107,7 @@ class Context:
 
   @property
   def eqn(self) -> Eqn:
-    return self._eqn
+    return self._eqn  # type: ignore[no-any-return]
 
   # ---- jaxprs
 
@@ -119,7 +124,7 @@ class Context:
     if found is None:
       symbol = self._fresh(name)
       operands = [typeof(c) for c in large] + jaxpr.in_avals
-      outer_ip, outer_eqn, outer_consts, outer_loc = b.ip, self._eqn, self._constants, b.loc
+      outer = b.ip, self._eqn, self._constants, b.loc
       block = function(
           self, symbol, operands, jaxpr.out_avals, private=True)
       b.ip = ir.InsertionPoint(block)
@@ -129,7 +134,7 @@ class Context:
         outs = self.inline(jaxpr, args[len(large):])
         b.op("func.return", [], outs)
       finally:
-        b.ip, self._eqn, self._constants, b.loc = outer_ip, outer_eqn, outer_consts, outer_loc
+        b.ip, self._eqn, self._constants, b.loc = outer
       found = self._functions[id(jaxpr)] = (ir.FlatSymbolRefAttr.get(symbol), jaxpr)
     operands = [self._constant(c) for c in large] + list(values)
     types = [b.tensor(a) for a in jaxpr.out_avals]
@@ -156,7 +161,7 @@ class Context:
     outer, outer_loc = self._eqn, b.loc
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
-    locations = b.locations  # type: ignore[attr-defined]
+    locations = b.locations
     for e in live(jaxpr):
       tb = e.source
       if type(tb) is source.Source:
@@ -215,8 +220,8 @@ def kept_inputs(jaxpr: Jaxpr, keep_unused: bool) -> tuple[bool, ...]:
 
 
 def lower_module(
-    jaxpr: ClosedJaxpr, name: str, *, donated: Sequence[bool] = (), keep_unused: bool = False,
-    platforms: tuple[str, ...] = ("cpu",)) -> Lowered:
+    jaxpr: ClosedJaxpr, name: str, *, donated: Sequence[bool] = (),
+    keep_unused: bool = False, platforms: tuple[str, ...] = ("cpu",)) -> Lowered:
   """Emits a closed jaxpr as the function `main` of a module called `jit_<name>`."""
   b = _builder()
   with b.context, b.unknown:

@@ -22,8 +22,8 @@ class Executable:
   """A compiled program: `run` on the kept arguments, `handlers` for its results."""
 
   __slots__ = (
-      "const_args", "device", "handlers", "kept", "loaded", "lowered", "out_avals", "plain",
-      "run", "sharding")
+      "const_args", "device", "handlers", "kept", "loaded", "lowered", "out_avals",
+      "plain", "run", "sharding")
 
   def __init__(
       self, loaded: Any, lowered: Any, device: Any, out_avals: Sequence[Any]) -> None:
@@ -68,14 +68,15 @@ def compile_jaxpr(
   """Lowers and compiles a program for one device."""
   if backends.forked():
     raise RuntimeError(
-        "this process was forked after gnomon had started its runtime, whose threads do not "
-        "survive a fork: start processes with the 'spawn' or 'forkserver' method")
+        "this process was forked after gnomon had started its runtime, whose threads do "
+        "not survive a fork: start processes with the 'spawn' or 'forkserver' method")
   lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
   loaded = compile_module(lowered.module, device, options)
   return Executable(loaded, lowered, device, jaxpr.out_avals)
 
 
-def compile_module(module: Any, device: Any, options: dict[str, Any] | None = None) -> Any:
+def compile_module(
+    module: Any, device: Any, options: dict[str, Any] | None = None) -> Any:
   """Compiles a module for one device."""
   return programs.compile(
       backends.client(), module, clients.DeviceList((device,)),
@@ -90,9 +91,7 @@ def to_device(x: Any, device: Any) -> Any:
       return x
     return arrays.copy_to(x, device, sharding)
   aval = typeof(x)
-  if type(x) is np.ndarray or isinstance(x, np.generic):
-    x = np.asarray(x, aval.dtype)
-  elif type(x) in (bool, int, float, complex):
+  if isinstance(x, (np.ndarray, np.generic, bool, int, float, complex)):
     x = np.asarray(x, aval.dtype)
   return arrays.put(aval, sharding, [x], [device], committed=False, copy=True)
 

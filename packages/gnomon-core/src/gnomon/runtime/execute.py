@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr
+from gnomon.core.jaxpr import programs_in
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import impl_rule
 from gnomon.core.stage import trace_to_closed
-from gnomon.core.trace import EVAL, Tracer, leaked
+from gnomon.core.trace import Tracer, leaked
 from gnomon.core.types import WrappedArray, typeof
 from gnomon.runtime import backends
 from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
@@ -41,7 +41,7 @@ def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
       if x._committed:
         return run(args).consume_with_handlers(committed)
     return run(args).consume_with_handlers(plain)
-  except Exception as e:
+  except Exception as e:  # noqa: BLE001 -- raised again, in our words
     raise explain(e, args) from None
 
 
@@ -93,9 +93,7 @@ def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: An
   device = common_device(args, primitive.name)
   memo = _programs
   if primitive.call:  # what holds programs is remembered with the first of them
-    memo = next(
-        v.memo for p in params.values() for v in (p if isinstance(p, (tuple, list)) else (p,))
-        if isinstance(v, (ClosedJaxpr, Jaxpr)))
+    memo = next(programs_in(params)).memo
   exe = memo.get((*key, device))
   if exe is None:
     jaxpr = trace_to_closed(
@@ -113,11 +111,12 @@ def run(exe: Executable, args: list[Any], committed: bool) -> Any:
   """Runs an executable on arrays."""
   try:
     return exe(args, committed)
-  except Exception as e:
+  except Exception as e:  # noqa: BLE001 -- raised again, in our words
     raise explain(e, args) from None
 
 
-def explain(e: Exception, args: Any, name: Callable[[int], str] | None = None) -> BaseException:
+def explain(
+    e: Exception, args: Any, name: Callable[[int], str] | None = None) -> BaseException:
   """The runtime's error in our words where we know better: an operand was deleted."""
   for i, x in enumerate(args):
     if type(x) is Array and x.is_deleted():
@@ -153,5 +152,3 @@ def common_device(args: Any, what: str) -> Any:
           f"argument {i} to {own}. Move them to one device with gnomon.device_put")
   return backends.default_device() if device is None else device
 
-
-EVAL.process = dispatch

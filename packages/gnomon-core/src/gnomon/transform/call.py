@@ -8,10 +8,17 @@ from typing import Any
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
-    batch_rule, effects_rule, jvp_rule, linearize_rule, lower, pp_rule, transpose_rule,
-    typing_rule)
-from gnomon.core.zero import UndefinedPrimal
+  batch_rule,
+  effects_rule,
+  jvp_rule,
+  linearize_rule,
+  lower,
+  pp_rule,
+  transpose_rule,
+  typing_rule,
+)
 from gnomon.core.stage import close
+from gnomon.core.zero import UndefinedPrimal
 from gnomon.transform.jvp import jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.linearize import linearize_jaxpr
 from gnomon.transform.transpose import transpose_jaxpr
@@ -24,7 +31,8 @@ effects_rule.define(jit_p)(lambda *_, jaxpr, **__: jaxpr.effects)
 
 
 @lower.define(jit_p)
-def _(ctx: Any, *values: Any, jaxpr: ClosedJaxpr, name: str, inline: bool, **_: Any) -> Any:
+def _(ctx: Any, *values: Any, jaxpr: ClosedJaxpr, name: str, inline: bool,
+      **_: Any) -> Any:
   return ctx.inline(jaxpr, values) if inline else ctx.call(name, jaxpr, values)
 
 
@@ -54,7 +62,7 @@ def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
 
 @linearize_rule.define(jit_p)
 def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
-  primal, n_res, linear, moved = linearize_jaxpr(jaxpr, moves_of(tangents))
+  primal, _, linear, moved = linearize_jaxpr(jaxpr, moves_of(tangents))
   n = len(jaxpr.out_avals)
   outs = jit_p.bind(*primals, **_params(params, primal, len(primals)))
   if not any(moved):
@@ -65,7 +73,7 @@ def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
 
 
 def closed_once(jaxpr: Any) -> ClosedJaxpr:
-  """The closed form of a jaxpr without constants: one object, so that memos are shared."""
+  """The closed form of a jaxpr without constants: one object, whose memos are shared."""
   found = jaxpr.memo.get("closed")
   if found is None:
     found = jaxpr.memo["closed"] = close(jaxpr)
@@ -73,7 +81,8 @@ def closed_once(jaxpr: Any) -> ClosedJaxpr:
 
 
 @transpose_rule.define(jit_p)
-def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
+def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: ClosedJaxpr,
+      **params: Any) -> Any:
   known = tuple([type(x) is not UndefinedPrimal for x in args])
   transposed, moved = transpose_jaxpr(jaxpr, known, moves_of(cts))
   operands = [x for x, k in zip(args, known) if k] + moving(cts)

@@ -1,7 +1,8 @@
 """Functions with derivative rules of their own: what traces make of them.
 
-A call is an object that carries the function and its rules, on flat lists; each trace asks it
-what it needs. A staged call is an equation that keeps the rules for later transformations.
+A call is an object that carries the function and its rules, on flat lists; each trace
+asks it what it needs. A staged call is an equation that keeps the rules for later
+transformations.
 """
 
 from __future__ import annotations
@@ -13,8 +14,15 @@ from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
-    batch_rule, effects_rule, impl_rule, jvp_rule, linearize_rule, lower, shown_params,
-    transpose_rule, typing_rule)
+  batch_rule,
+  effects_rule,
+  impl_rule,
+  jvp_rule,
+  lower,
+  shown_params,
+  transpose_rule,
+  typing_rule,
+)
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.structural import instantiate, reduce_sum
 from gnomon.core.types import typeof
@@ -42,8 +50,10 @@ class JvpCall:
 
   __slots__ = ("fun", "name", "rule", "symbolic_zeros")
 
-  def __init__(self, fun: Flat, rule: Callable[..., Any], name: str, symbolic_zeros: bool) -> None:
-    self.fun, self.rule, self.name, self.symbolic_zeros = fun, rule, name, symbolic_zeros
+  def __init__(
+      self, fun: Flat, rule: Callable[..., Any], name: str, symbolic_zeros: bool) -> None:
+    self.fun, self.rule, self.name = fun, rule, name
+    self.symbolic_zeros = symbolic_zeros
 
   def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     return self.rule(primals, tangents)
@@ -86,7 +96,8 @@ def batched_rule(
     count: Callable[[int], None] = lambda n: None) -> Callable[..., Any]:
   """A jvp rule mapped over `dims`; results and tangents are mapped along axis 0."""
   def batched(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    moves, moved = moves_of(tangents), []
+    moves = moves_of(tangents)
+    moved: list[bool] = []
     n = len(primals)
 
     def flat(*xs: Any) -> list[Any]:
@@ -95,8 +106,8 @@ def batched_rule(
       moved[:] = moves_of(ts)
       return [*outs, *moving(ts)]
 
-    tangent_dims = [d for d, m in zip(dims, moves) if m]
-    outs, ds = vmap_flat(flat, axis, [*primals, *moving(tangents)], [*dims, *tangent_dims])
+    all_dims = [*dims, *(d for d, m in zip(dims, moves) if m)]
+    outs, ds = vmap_flat(flat, axis, [*primals, *moving(tangents)], all_dims)
     outs = [to_dim(o, d, 0, axis.size) for o, d in zip(outs, ds)]
     k = len(moved)
     count(k)
@@ -124,7 +135,8 @@ class JvpRule:
 
 
 custom_jvp_call_p = Primitive("custom_jvp_call", call=True)
-typing_rule.define(custom_jvp_call_p)(lambda *_, call_jaxpr, **__: tuple(call_jaxpr.out_avals))
+typing_rule.define(custom_jvp_call_p)(
+    lambda *_, call_jaxpr, **__: tuple(call_jaxpr.out_avals))
 effects_rule.define(custom_jvp_call_p)(lambda *_, call_jaxpr, **__: call_jaxpr.effects)
 impl_rule.define(custom_jvp_call_p)(
     lambda *args, call_jaxpr, **_: eval_jaxpr(call_jaxpr.jaxpr, call_jaxpr.consts, *args))
@@ -157,7 +169,8 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, call_jaxpr: Close
 
 
 @transpose_rule.define(custom_jvp_call_p)
-def _(cts: Sequence[Any], args: Sequence[Any], *, call_jaxpr: ClosedJaxpr, **_: Any) -> Any:
+def _(cts: Sequence[Any], args: Sequence[Any], *, call_jaxpr: ClosedJaxpr,
+      **_: Any) -> Any:
   return backward(call_jaxpr.jaxpr, call_jaxpr.consts, args, cts)
 
 
@@ -167,8 +180,8 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, call_jaxpr: ClosedJaxpr, **_: 
 class VjpCall:
   """A call of a function with a reverse derivative of its own.
 
-  `fwd(*args)` gives results, residuals and the residuals' structure; `bwd(tree, residuals,
-  cotangents)` the cotangents of the arguments (`Zero` where there is none).
+  `fwd(*args)` gives results, residuals and the residuals' structure; `bwd(tree,
+  residuals, cotangents)` the cotangents of the arguments (`Zero` where there is none).
   """
 
   __slots__ = ("bwd", "fun", "fwd", "name", "names", "symbolic_zeros")
@@ -186,9 +199,9 @@ class VjpCall:
     if not any(moves):
       return outs, [Zero(a) for a in avals]
     touts = custom_lin_p.bind(
-        *res, *moving(tangents), bwd=self.bwd, num_res=len(res), res_tree=tree, moves=moves,
-        in_avals=tuple(typeof(x).to_tangent_aval() for x in primals), out_avals=avals,
-        symbolic_zeros=self.symbolic_zeros)
+        *res, *moving(tangents), bwd=self.bwd, num_res=len(res), res_tree=tree,
+        moves=moves, in_avals=tuple(typeof(x).to_tangent_aval() for x in primals),
+        out_avals=avals, symbolic_zeros=self.symbolic_zeros)
     return outs, [
         Zero(a) if a.dtype == dtypes.float0 else t for t, a in zip(touts, avals)]
 
@@ -234,7 +247,9 @@ class BatchedVjpCall(VjpCall):
 
     def bwd(tree: Any, res: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
       inner, res_dims = tree
-      moves, moved, zeros = moves_of(cts), [], []
+      moves = moves_of(cts)
+      moved: list[bool] = []
+      zeros: list[Any] = []
       n = len(res)
       avals = [_without(ct.aval) if type(ct) is Zero else typeof(ct) for ct in cts]
 
@@ -283,7 +298,8 @@ def _sum_out(ct: Any, dim: int | None, size: int) -> Any:
 
 
 custom_vjp_call_p = Primitive("custom_vjp_call", call=True)
-typing_rule.define(custom_vjp_call_p)(lambda *_, call_jaxpr, **__: tuple(call_jaxpr.out_avals))
+typing_rule.define(custom_vjp_call_p)(
+    lambda *_, call_jaxpr, **__: tuple(call_jaxpr.out_avals))
 effects_rule.define(custom_vjp_call_p)(lambda *_, call_jaxpr, **__: call_jaxpr.effects)
 impl_rule.define(custom_vjp_call_p)(
     lambda *args, call_jaxpr, **_: eval_jaxpr(call_jaxpr.jaxpr, call_jaxpr.consts, *args))
@@ -323,9 +339,9 @@ typing_rule.define(custom_lin_p)(lambda *_, out_avals, **__: out_avals)
 
 def _no_forward(*_: Any, **__: Any) -> Any:
   raise TypeError(
-      "can't apply forward-mode differentiation (jvp) to a custom_vjp function: it has a rule "
-      "for reverse mode only. Use custom_jvp, which serves both modes, or differentiate with "
-      "grad or vjp")
+      "can't apply forward-mode differentiation (jvp) to a custom_vjp function: it has a "
+      "rule for reverse mode only. Use custom_jvp, which serves both modes, or "
+      "differentiate with grad or vjp")
 
 
 lower.define(custom_lin_p)(_no_forward)

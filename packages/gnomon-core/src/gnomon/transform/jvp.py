@@ -36,7 +36,7 @@ class JVPTracer(Tracer):
 
 
 class JVPTrace(Trace):
-  """Applies jvp rules; they run under `rules`, the trace that sees primals and tangents."""
+  """Applies jvp rules; they run under `rules`, a trace that sees primals and tangents."""
 
   __slots__ = ("parent", "rules")
 
@@ -146,7 +146,8 @@ def jvp_jaxpr(
   that move (those of `instantiate_out` made to). Returns it and which results move.
   """
   def make() -> tuple[ClosedJaxpr, Moves]:
-    n, moved = len(moves), []
+    n = len(moves)
+    moved: list[bool] = []
     force = (
         instantiate_out if isinstance(instantiate_out, tuple)
         else (instantiate_out,) * len(jaxpr.out_avals))

@@ -1,9 +1,9 @@
 """Linearisation: forward mode whose tangents are recorded, in one pass over the program.
 
-While a function runs, each jvp rule runs under a trace that splits by kind: an operation that
-touches no tangent goes to the parent (computed or staged there; its result is a residual),
-one that touches a tangent is recorded in the single linear jaxpr of the whole function.
-Nothing is traced twice and nothing is partially evaluated op by op.
+While a function runs, each jvp rule runs under a trace that splits by kind: an operation
+that touches no tangent goes to the parent (computed or staged there; its result is a
+residual), one that touches a tangent is recorded in the single linear jaxpr of the whole
+function. Nothing is traced twice and nothing is partially evaluated op by op.
 """
 
 from __future__ import annotations
@@ -38,17 +38,14 @@ class SplitTrace(Trace):
 
   def touches(self, args: Any) -> bool:
     linear = self.linear
-    for x in args:
-      if type(x) is StageTracer and x._trace is linear:
-        return True
-    return False
+    return any(type(x) is StageTracer and x._trace is linear for x in args)
 
   def process(
       self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
     linear = self.linear
     for x in args:
       if type(x) is StageTracer and x._trace is linear:
-        return linear.process(primitive, args, params)
+        return linear.process(primitive, args, params)  # type: ignore[no-any-return]
     return self.parent.process(primitive, args, params)  # type: ignore[no-any-return]
 
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
@@ -89,7 +86,7 @@ class LinearizeTrace(JVPTrace):
 
 
 class Linearized:
-  """The linear program of a function at a point: a jaxpr and the residuals it closes over."""
+  """The linear program of a function at a point: a jaxpr and residuals it closes over."""
 
   __slots__ = ("in_avals", "jaxpr", "moves", "out_avals", "out_moves", "residuals")
 
@@ -139,9 +136,9 @@ def linearize_jaxpr(
 ) -> tuple[ClosedJaxpr, int, Jaxpr, Moves]:
   """Splits a jaxpr once and for all: remembered with it.
 
-  Returns the primal program (results, then residuals), the number of residuals, the linear
-  program (its inputs: residuals, then tangents that move; its results: those that move),
-  and which result tangents move.
+  Returns the primal program (results, then residuals), the number of residuals, the
+  linear program (its inputs: residuals, then tangents that move; its results: those that
+  move), and which result tangents move.
   """
   def make() -> tuple[ClosedJaxpr, int, Jaxpr, Moves]:
     stage = StageTrace(jaxpr.jaxpr.debug_info)

@@ -8,8 +8,15 @@ from typing import Any
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr, live, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
-    batch_rule, effects_rule, impl_rule, jvp_rule, linearize_rule, lower, transpose_rule,
-    typing_rule)
+  batch_rule,
+  effects_rule,
+  impl_rule,
+  jvp_rule,
+  linearize_rule,
+  lower,
+  transpose_rule,
+  typing_rule,
+)
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.types import typeof
 from gnomon.core.zero import UndefinedPrimal
@@ -36,7 +43,8 @@ def _(ctx: Any, *values: Any, jaxpr: Jaxpr, prevent_cse: bool, differentiated: b
 
 
 @jvp_rule.define(remat_p)
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr, **params: Any) -> Any:
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr,
+      **params: Any) -> Any:
   both, moved = jvp_jaxpr(closed_once(jaxpr), moves_of(tangents))
   outs = remat_p.bind(
       *both.consts, *primals, *moving(tangents), jaxpr=_opened(both), **params)
@@ -55,7 +63,8 @@ def _opened(closed: ClosedJaxpr) -> Jaxpr:
 
 
 @linearize_rule.define(remat_p)
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr, **params: Any) -> Any:
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr,
+      **params: Any) -> Any:
   outs = remat_p.bind(*primals, jaxpr=jaxpr, **params)
   moves = moves_of(tangents)
   out_moves = _out_moves(jaxpr, moves)
@@ -104,25 +113,31 @@ def _(ctx: Any, *values: Any, **params: Any) -> Any:
 
 @jvp_rule.define(remat_lin_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-  jaxpr = trace_to_closed(lambda *xs: _expanded(*xs, **params), [typeof(x) for x in primals])
+  avals = [typeof(x) for x in primals]
+  jaxpr = trace_to_closed(lambda *xs: _expanded(*xs, **params), avals)
   both, moved = jvp_jaxpr(jaxpr, moves_of(tangents))
   outs = eval_jaxpr(both.jaxpr, both.consts, *primals, *moving(tangents))
   n = len(jaxpr.out_avals)
   return outs[:n], place(outs[n:], moved, jaxpr.out_avals)
 
 
+def _unmapped(aval: Any, dim: int | None) -> Any:
+  if dim is None:
+    return aval
+  return aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1:])
+
+
 @batch_rule.define(remat_lin_p)
 def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-  avals = [
-      typeof(x) if d is None else typeof(x).update(
-          shape=typeof(x).shape[:d] + typeof(x).shape[d + 1:]) for x, d in zip(args, dims)]
+  avals = [_unmapped(typeof(x), d) for x, d in zip(args, dims)]
   jaxpr = trace_to_closed(lambda *xs: _expanded(*xs, **params), avals)
   batched, places = batch_jaxpr(jaxpr, axis, tuple(dims))
   return eval_jaxpr(batched.jaxpr, batched.consts, *args), places
 
 
 @batch_rule.define(remat_p)
-def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, jaxpr: Jaxpr, **params: Any) -> Any:
+def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, jaxpr: Jaxpr,
+      **params: Any) -> Any:
   batched, places = batch_jaxpr(closed_once(jaxpr), axis, tuple(dims))
   outs = remat_p.bind(*batched.consts, *args, jaxpr=_opened(batched), **params)
   return outs, places
@@ -138,7 +153,7 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: Jaxpr, moves: Moves,
     moved: list[bool] = []
 
     def back(*xs: Any) -> list[Any]:
-      outs, lin = linearize_flat(
+      _, lin = linearize_flat(
           lambda *ys: eval_jaxpr(jaxpr, (), *ys), xs[:n], moves)
       given = iter(place(xs[n:], ct_moves, out_avals))
       full = [next(given) if m else None for m in out_moves]
@@ -164,7 +179,8 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: Jaxpr, moves: Moves,
 
 
 @transpose_rule.define(remat_p)
-def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: Jaxpr, **params: Any) -> list[Any]:
+def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: Jaxpr,
+      **params: Any) -> list[Any]:
   known = [type(x) is not UndefinedPrimal for x in args]
   moves = moves_of(cts)
   moved: list[bool] = []
@@ -172,7 +188,8 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: Jaxpr, **params: Any) -
   def back(*xs: Any) -> list[Any]:
     values = iter(xs)
     operands = [
-        next(values) if k else UndefinedPrimal(v.aval) for k, v in zip(known, jaxpr.invars)]
+        next(values) if k else UndefinedPrimal(v.aval)
+        for k, v in zip(known, jaxpr.invars)]
     found = backward(jaxpr, (), operands, place(list(values), moves, jaxpr.out_avals))
     found = [ct for ct, k in zip(found, known) if not k]
     moved[:] = moves_of(found)

@@ -21,8 +21,8 @@ def backward(
 ) -> list[Any]:
   """The cotangents of the linear arguments for those of the results.
 
-  `args` holds values, and `UndefinedPrimal` for what the program is linear in. What depends
-  on known values alone is computed on the way.
+  `args` holds values, and `UndefinedPrimal` for what the program is linear in. What
+  depends on known values alone is computed on the way.
   """
   known: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
   for v, x in zip(jaxpr.invars, args):
@@ -36,8 +36,8 @@ def backward(
       return
     cts[v] = add_tangents(cts[v], ct) if v in cts else ct
 
-  for v, ct in zip(jaxpr.outvars, cotangents):
-    add(v, ct)
+  for result, ct in zip(jaxpr.outvars, cotangents):
+    add(result, ct)
   rules = transpose_rule
   for e in reversed(linear):
     out, some = [], False
@@ -85,8 +85,9 @@ def transpose_jaxpr(
 ) -> tuple[ClosedJaxpr, Moves]:
   """The transpose of a jaxpr in its unknown inputs, remembered with it.
 
-  Inputs: the known operands, then the cotangents that move; results: the cotangents of the
-  unknown inputs that move. Returns it and which of the unknown inputs' cotangents move.
+  Inputs: the known operands, then the cotangents that move; results: the cotangents of
+  the unknown inputs that move. Returns it and which of the unknown inputs' cotangents
+  move.
   """
   def make() -> tuple[ClosedJaxpr, Moves]:
     moved: list[bool] = []
@@ -95,7 +96,8 @@ def transpose_jaxpr(
     def back(*xs: Any) -> list[Any]:
       values = iter(xs[:n])
       args = [
-          next(values) if k else UndefinedPrimal(a) for k, a in zip(known, jaxpr.in_avals)]
+          next(values) if k else UndefinedPrimal(a)
+          for k, a in zip(known, jaxpr.in_avals)]
       cts = backward(
           jaxpr.jaxpr, jaxpr.consts, args, place(xs[n:], moves, jaxpr.out_avals))
       cts = [ct for ct, k in zip(cts, known) if not k]

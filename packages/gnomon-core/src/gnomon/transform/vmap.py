@@ -15,7 +15,8 @@ from gnomon.core.trace import Trace, Tracer, get_current, leaked, tracing
 from gnomon.core.types import ShapedArray, typeof
 
 __all__ = [
-    "Axis", "BatchTrace", "BatchTracer", "axis_env", "batch_jaxpr", "batch_rule", "vmap_flat"]
+    "Axis", "BatchTrace", "BatchTracer", "axis_env", "batch_jaxpr", "batch_rule",
+    "vmap_flat"]
 
 Dims = Sequence[int | None]
 
@@ -64,7 +65,9 @@ class BatchTrace(Trace):
 
   def split(self, args: Any) -> tuple[list[Any], list[Any], bool]:
     """The values, their mapped dimensions (None: not mapped), and whether one is."""
-    values, dims, mapped = [], [], False
+    values: list[Any] = []
+    dims: list[int | None] = []
+    mapped = False
     for x in args:
       if isinstance(x, BatchTracer) and x._trace is self:
         values.append(x.value)
@@ -94,7 +97,8 @@ class BatchTrace(Trace):
         o if d is None else BatchTracer(self, o, d) for o, d in zip(outs, out_dims)])
 
   def wrap(self, outs: Sequence[Any], dims: Dims) -> tuple[Any, ...]:
-    return tuple([o if d is None else BatchTracer(self, o, d) for o, d in zip(outs, dims)])
+    return tuple([
+        o if d is None else BatchTracer(self, o, d) for o, d in zip(outs, dims)])
 
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
     values, dims, mapped = self.split(args)
@@ -123,13 +127,13 @@ def _names(params: dict[str, Any]) -> tuple[Any, ...]:
 def vmap_flat(
     f: Callable[..., Sequence[Any]], axis: Axis, values: Sequence[Any], dims: Dims,
 ) -> tuple[list[Any], list[int | None]]:
-  """Maps a function of flat lists; returns its results and the mapped dimension of each."""
+  """Maps a function of flat lists; gives its results and the mapped dimension of each."""
   trace = BatchTrace(get_current(), axis)
   env = axis_env.get()
   token = axis_env.set((*env, (axis.name, axis.size))) if axis.name is not None else None
   try:
     with tracing(trace):
-      outs = f(*[v if d is None else BatchTracer(trace, v, d) for v, d in zip(values, dims)])
+      outs = f(*trace.wrap(values, dims))
     xs, ds, _ = trace.split(outs)
     return xs, ds
   finally:
