@@ -27,8 +27,8 @@ def refuse_complex(name: str, *args: Any) -> None:
   for i, x in enumerate(args):
     if is_kind(x, np.complexfloating):
       raise TypeError(
-          f"{name} does not accept dtype {typeof(x).dtype} at position {i}: expected real "
-          "numbers; take x.real, or abs(x)")
+          f"{name} does not accept dtype {typeof(x).dtype} at position {i}: expected "
+          "real numbers; take x.real, or abs(x)")
 
 
 @compiled()
@@ -70,7 +70,7 @@ def subtract(x: Any, y: Any, /) -> Any:
   x, y = promote_args("subtract", x, y)
   if is_kind(x, np.bool_):
     raise TypeError(
-        "subtract does not accept booleans: use logical_xor (^), or convert one to a number")
+        "subtract does not accept booleans: use logical_xor (^), or convert to numbers")
   return lax.sub(x, y)
 
 

@@ -155,8 +155,11 @@ def right_shift(x1: Any, x2: Any, /) -> Any:
 bitwise_right_shift = right_shift
 
 
+_PYTHON = (bool, int, float, complex)
+
+
 def _truth(x: Any) -> Any:
-  if type(x) in (int, float, complex):
+  if type(x) in _PYTHON:
     return bool(x)
   return x if is_kind(x, np.bool_) else lax.ne(x, 0)
 
@@ -233,4 +236,6 @@ def logical_not(x: Any, /) -> Any:
     TypeError: `x` is no array and no number.
   """
   (x,) = promote_args("logical_not", x)
-  return lax.bitwise_not(x) if is_kind(x, np.bool_) else lax.eq(x, 0)
+  if type(x) in _PYTHON or is_kind(x, np.bool_):
+    return lax.bitwise_not(_truth(x))
+  return lax.eq(x, 0)

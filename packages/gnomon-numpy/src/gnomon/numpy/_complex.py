@@ -111,7 +111,7 @@ def iscomplex(x: Any) -> Any:
   """
   (x,) = promote_args("iscomplex", x)
   if is_kind(x, np.complexfloating):
-    return lax.ne(lax.imag(x), 0)
+    return lax.ne(lax.imag(x), 0.0)
   return lax.full_like(x, False, np.bool_)
 
 
@@ -131,7 +131,7 @@ def isreal(x: Any) -> Any:
   """
   (x,) = promote_args("isreal", x)
   if is_kind(x, np.complexfloating):
-    return lax.eq(lax.imag(x), 0)
+    return lax.eq(lax.imag(x), 0.0)
   return lax.full_like(x, True, np.bool_)
 
 

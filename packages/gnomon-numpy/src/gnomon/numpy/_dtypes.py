@@ -130,8 +130,8 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
   """
   if isinstance(from_, (int, float, complex)) and not isinstance(from_, np.generic):
     raise TypeError(
-        f"can_cast does not accept Python numbers, got {from_!r}: whether one fits depends "
-        "on its value, which can_cast does not look at. Pass a dtype or an array")
+        f"can_cast does not accept Python numbers, got {from_!r}: whether one fits "
+        "depends on its value, which can_cast does not look at. Pass a dtype or an array")
   return bool(np.can_cast(_dtype_of(from_), dtypes.as_dtype(to), casting=casting))
 
 

@@ -370,8 +370,8 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
   x1, x2 = promote_args_inexact("heaviside", x1, x2)
   refuse_complex("heaviside", x1, x2)
   x1, x2 = same_shape(x1, x2)
-  step = lax.convert_element_type(lax.gt(x1, 0), typeof(x1).dtype)
-  value = select_n(lax.eq(x1, 0), step, x2)
+  step = lax.convert_element_type(lax.gt(x1, 0.0), typeof(x1).dtype)
+  value = select_n(lax.eq(x1, 0.0), step, x2)
   return select_n(lax.ne(x1, x1), value, x1)
 
 
@@ -402,8 +402,8 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 def _hypot(x: Any, y: Any) -> Any:
   x, y = lax.abs(x), lax.abs(y)
   larger, smaller = lax.max(x, y), lax.min(x, y)
-  ratio = lax.div(smaller, select_n(lax.eq(larger, 0), larger, lax.full_like(x, 1)))
-  length = lax.mul(larger, lax.sqrt(lax.add(lax.square(ratio), 1)))
+  ratio = lax.div(smaller, select_n(lax.eq(larger, 0.0), larger, lax.full_like(x, 1)))
+  length = lax.mul(larger, lax.sqrt(lax.add(lax.square(ratio), 1.0)))
   infinity = lax.full_like(x, float("inf"))
   infinite = lax.bitwise_or(lax.eq(x, infinity), lax.eq(y, infinity))
   return select_n(infinite, length, infinity)
@@ -418,8 +418,8 @@ def _(primals: Any, tangents: Any) -> Any:
 
 
 def _cosine(side: Any, length: Any) -> Any:
-  """How fast a hypotenuse grows with a side: not at all from nothing, alike to infinity."""
-  empty = lax.eq(length, 0)
+  """How fast a hypotenuse grows with a side; from nothing not at all."""
+  empty = lax.eq(length, 0.0)
   ratio = lax.div(side, select_n(empty, length, lax.full_like(length, 1)))
   return select_n(lax.eq(lax.abs(side), float("inf")), ratio, lax.sign(side))
 
@@ -427,7 +427,7 @@ def _cosine(side: Any, length: Any) -> Any:
 @compiled(static=("copy",))
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:
-  """Replaces nan and infinities by numbers, elementwise; in complex numbers, in each part.
+  """Replaces nan and infinities by numbers; of complex numbers, in each part.
 
   Args:
     x: array or number.
@@ -446,8 +446,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None,
   del copy
   (x,) = promote_args("nan_to_num", x)
   if is_kind(x, np.complexfloating):
-    return lax.complex(
-        _finite(lax.real(x), nan, posinf, neginf), _finite(lax.imag(x), nan, posinf, neginf))
+    return lax.complex(*(
+        _finite(part, nan, posinf, neginf) for part in (lax.real(x), lax.imag(x))))
   if not is_kind(x, np.floating):
     return x
   return _finite(x, nan, posinf, neginf)

@@ -75,7 +75,8 @@ def _prod(self: Any, axis: Any = None, dtype: Any = None, out: None = None,
 def _mean(self: Any, axis: Any = None, dtype: Any = None, out: None = None,
           keepdims: bool = False, *, where: Any = None) -> Any:
   """The mean along axes; see `gnomon.numpy.mean`."""
-  return _numpy.mean(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+  return _numpy.mean(
+      self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
 
 
 def _std(self: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0,
@@ -190,8 +191,9 @@ def _contains(self: Any, value: Any) -> Any:
   """Whether a value is among the elements of a one-dimensional array."""
   if typeof(self).ndim != 1:
     raise ValueError(
-        "`value in array` needs a one-dimensional array, since elsewhere elements and rows "
-        f"could be meant; the shape is {typeof(self).shape}. Use (array == value).any()")
+        "`value in array` needs a one-dimensional array, since elsewhere elements and "
+        f"rows could be meant; the shape is {typeof(self).shape}. Use "
+        "(array == value).any()")
   return (self == value).any()
 
 

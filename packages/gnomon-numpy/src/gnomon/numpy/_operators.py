@@ -1,7 +1,7 @@
 """The operators of arrays.
 
-On arrays an operator is one look at the other operand's type, one at the current trace, and
-the call of a compiled program.
+On arrays an operator is one look at the other operand's type, one at the current trace,
+and the call of a compiled program.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _acceptable(x: Any) -> bool:
 
 
 def _refuse(symbol: str, x: Any, y: Any) -> Any:
-  """Leaves a strange operand to its own type; sequences have operators that would mislead."""
+  """Leaves a strange operand to its own type; what sequences do would mislead."""
   if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
     raise TypeError(
         f"unsupported operand type(s) for {symbol}: {type(x).__name__!r} and "

@@ -13,11 +13,12 @@ from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
+  as_array,
   as_type,
   check_arraylike,
-  promote_args,
   promote_args_inexact,
   promote_args_numeric,
+  promote_shapes,
 )
 
 
@@ -66,28 +67,41 @@ def _constant_power(x: Any, n: int, dtype: Any) -> Any:
 @compiled()
 def _power(x1: Any, x2: Any) -> Any:
   check_arraylike("power", x1, x2)
-  if is_kind(x2, np.integer) and is_kind(x1, np.inexact):
-    # A power of integers is exact, and has derivatives at a zero base.
-    base, exponent = promote_args("power", x1, x2)
-    return lax.pow(base, lax.convert_element_type(exponent, typeof(x2).dtype))
+  if is_kind(x1, np.inexact) and is_kind(x2, np.integer):
+    # The exponent stays an integer: so the power has derivatives at a zero base.
+    dtype, weak = dtypes.lattice_result_type(x1, x2)
+    x1 = as_type(x1, dtypes.canonicalize_dtype(dtype), weak)
+    return lax.pow(*promote_shapes("power", x1, x2))
   x1, x2 = promote_args_numeric("power", x1, x2)
   if is_kind(x1, np.integer):
-    return _integer_power(*same_shape(x1, x2))
+    return _integer_power(*same_shape(as_array(x1), as_array(x2)))
   return lax.pow(x1, x2)
 
 
 def _integer_power(x: Any, y: Any) -> Any:
   """Powers by repeated squaring, modulo the size of the dtype."""
-  signed = not is_kind(y, np.unsignedinteger)
-  base, exponent, ans = x, y, lax.full_like(x, 1)
-  for _ in range(6):
+  signed = is_kind(y, np.signedinteger)
+  exponent = y
+  if signed:
+    negative = lax.lt(y, 0)
+    unit = lax.eq(lax.abs(x), 1)  # has an inverse: only the exponent's parity counts
+    exponent = select_n(negative, y, lax.bitwise_and(y, 1))
+
+  def unfinished(state: Any) -> Any:
+    axes = tuple(range(typeof(state[1]).ndim))
+    return lax.reduce_or(lax.ne(state[1], 0), axes)
+
+  def step(state: Any) -> Any:
+    base, exponent, ans = state
     odd = lax.ne(lax.bitwise_and(exponent, 1), 0)
-    ans = select_n(odd, ans, lax.mul(ans, base))
-    base, exponent = lax.mul(base, base), lax.shift_right_logical(exponent, 1)
-  return ans if not signed else _with_negative_exponents(ans, x, y)
+    return (
+        lax.mul(base, base), lax.shift_right_logical(exponent, 1),
+        select_n(odd, ans, lax.mul(ans, base)))
 
-
-def _with_negative_exponents(ans: Any, x: Any, y: Any) -> Any:
+  *_, ans = lax.while_loop(unfinished, step, (x, exponent, lax.full_like(x, 1)))
+  if signed:
+    vanishes = lax.bitwise_and(negative, lax.bitwise_not(unit))
+    ans = select_n(vanishes, ans, lax.full_like(ans, 0))
   return ans
 
 

@@ -16,13 +16,13 @@ from gnomon.runtime.jaxlib import arrays
 Array = arrays.Array
 _ARRAYS = (Array, Tracer)
 _SCALARS = (bool, int, float, complex)
-_PLAIN = (bool, int, float, complex, np.ndarray, np.generic)
+_KNOWN = (Array, Tracer, bool, int, float, complex, np.ndarray, np.generic)
 
 
 def check_arraylike(name: str, *args: Any) -> None:
-  """Raises `TypeError` for an argument that is no array and no number; names its position."""
+  """Raises `TypeError` for an argument that is no array and no number."""
   for i, x in enumerate(args):
-    if type(x) is Array or isinstance(x, (Tracer, *_PLAIN)) or hasattr(x, "__jax_array__"):
+    if isinstance(x, _KNOWN) or hasattr(x, "__jax_array__"):
       continue
     try:
       typeof(x)
@@ -51,6 +51,12 @@ def as_type(x: Any, dtype: Any, weak: bool) -> Any:
   if type(x) in _SCALARS:
     return _scalar(x, dtype, weak)
   return convert(x, dtype, weak)
+
+
+def as_array(x: Any) -> Any:
+  """A value as an array or tracer, where a Python number would not do."""
+  aval = typeof(x)
+  return convert(x, aval.dtype, aval.weak_type)
 
 
 def _scalar(x: Any, dtype: Any, weak: bool) -> Any:
@@ -98,7 +104,8 @@ def broadcast_shapes(name: str, *shapes: Sequence[int]) -> tuple[int, ...]:
       if size != 1:
         if out[i] not in (1, size):
           raise ValueError(
-              f"{name}: incompatible shapes for broadcasting: {', '.join(map(str, shapes))}")
+              f"{name}: incompatible shapes for broadcasting: "
+              f"{', '.join(map(str, shapes))}")
         out[i] = size
   return tuple(out)
 
@@ -108,8 +115,9 @@ def _check_rank_promotion(name: str, shapes: Sequence[Any]) -> None:
   if mode == "allow":
     return
   message = (
-      f"operands of {name} have shapes of different ranks, {', '.join(map(str, shapes))}, and "
-      f"the option numpy_rank_promotion is {mode!r}: give them one rank explicitly")
+      f"operands of {name} have shapes of different ranks, "
+      f"{', '.join(map(str, shapes))}, and the option numpy_rank_promotion is {mode!r}: "
+      "give them one rank explicitly")
   if mode == "raise":
     raise ValueError(message)
   import warnings  # only where the option asks for it
@@ -118,15 +126,24 @@ def _check_rank_promotion(name: str, shapes: Sequence[Any]) -> None:
 
 def promote_args(name: str, *args: Any) -> list[Any]:
   """Checks, promotes and broadcasts the operands of an elementwise function."""
-  if len(args) == 2:
+  if len(args) == 1:
+    if isinstance(args[0], _ARRAYS):
+      return list(args)
+  elif len(args) == 2:
     pair = _promoted_pair(name, *args)
     if pair is not None:
       return pair
-  check_arraylike(name, *args)
-  args = tuple(x.__jax_array__() if hasattr(type(x), "__jax_array__") else x for x in args)
+  args = _arrays(name, args)
   if len(args) == 1:
     return promote_dtypes(*args)
   return promote_shapes(name, *promote_dtypes(*args))
+
+
+def _arrays(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+  """Checked arguments; those that know how to become an array have become one."""
+  check_arraylike(name, *args)
+  return tuple(
+      x.__jax_array__() if hasattr(type(x), "__jax_array__") else x for x in args)
 
 
 def _promoted_pair(name: str, x: Any, y: Any) -> list[Any] | None:
@@ -150,6 +167,10 @@ def _promoted_pair(name: str, x: Any, y: Any) -> list[Any] | None:
   return None
 
 
+_INEXACT = frozenset(
+    dtype for dtype in dtypes.supported_dtypes if dtypes.issubdtype(dtype, np.inexact))
+
+
 def _lower_scalars() -> dict[Any, tuple[type, ...]]:
   kinds: dict[Any, tuple[type, ...]] = {}
   for dtype in dtypes.supported_dtypes:
@@ -168,8 +189,14 @@ _LOWER = _lower_scalars()
 
 def promote_args_inexact(name: str, *args: Any) -> list[Any]:
   """Like `promote_args`, to a floating-point or complex dtype."""
-  check_arraylike(name, *args)
-  args = tuple(x.__jax_array__() if hasattr(type(x), "__jax_array__") else x for x in args)
+  first = args[0]
+  if isinstance(first, _ARRAYS) and first.aval.dtype in _INEXACT:
+    if len(args) == 1:
+      return [first]
+    pair = _promoted_pair(name, *args) if len(args) == 2 else None
+    if pair is not None:
+      return pair
+  args = _arrays(name, args)
   if len(args) == 1:
     return promote_dtypes_inexact(*args)
   return promote_shapes(name, *promote_dtypes_inexact(*args))
@@ -190,7 +217,8 @@ def canonical_axis(axis: int, ndim: int, name: str) -> int:
     ValueError: it is out of range.
   """
   if not hasattr(axis, "__index__"):
-    raise TypeError(f"{name}: an axis must be an integer, got {axis!r} of type {type(axis)}")
+    raise TypeError(
+        f"{name}: an axis must be an integer, got {axis!r} of type {type(axis)}")
   axis = axis.__index__()
   if not -ndim <= axis < ndim:
     raise ValueError(

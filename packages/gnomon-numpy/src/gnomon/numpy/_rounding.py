@@ -17,11 +17,11 @@ _EVEN = lax.RoundingMethod.TO_NEAREST_EVEN
 
 
 def refuse_out(name: str, out: Any) -> None:
-  """Raises `NotImplementedError` if there is an array to write to: arrays do not change."""
+  """Raises `NotImplementedError` if there is an array to write to."""
   if out is not None:
     raise NotImplementedError(
-        f"{name}: the argument 'out' is not supported, since arrays are immutable; use the "
-        "returned array instead")
+        f"{name}: the argument 'out' is not supported, since arrays are immutable; use "
+        "the returned array instead")
 
 
 @compiled()
@@ -77,7 +77,7 @@ def trunc(x: Any) -> Any:
   (x,) = promote_args("trunc", x)
   if is_kind(x, np.integer) or is_kind(x, np.bool_):
     return x
-  return select_n(lax.lt(x, 0), lax.floor(x), lax.ceil(x))
+  return select_n(lax.lt(x, 0.0), lax.floor(x), lax.ceil(x))
 
 
 @compiled()
@@ -144,7 +144,7 @@ def _round_integer(x: Any, decimals: int) -> Any:
   if unit > limits.max:
     return lax.full_like(x, 0)
   count = floor_divide(x, unit)
-  down = lax.mul(count, unit)  # may wrap around at the end of the range; the result does not
+  down = lax.mul(count, unit)  # may wrap around where the result does not
   rest = lax.sub(x, down)
   odd = lax.ne(lax.bitwise_and(count, 1), 0)
   half = unit // 2

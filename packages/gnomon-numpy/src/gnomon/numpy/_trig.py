@@ -9,7 +9,7 @@ import numpy as np
 from gnomon import custom_jvp, lax
 from gnomon.core.structural import select_n
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._promotion import promote_args_inexact
+from gnomon.numpy._promotion import as_array, promote_args_inexact
 
 
 @compiled()
@@ -125,7 +125,7 @@ atan = arctan
 
 @compiled()
 def arctan2(x1: Any, x2: Any, /) -> Any:
-  """The angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.
+  """The angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`.
 
   Args:
     x1: array or number.
@@ -318,6 +318,7 @@ def sinc(x: Any, /) -> Any:
 
 @custom_jvp
 def _sinc(x: Any) -> Any:
+  x = as_array(x)
   zero = lax.eq(x, 0)
   z = select_n(zero, lax.mul(x, np.pi), lax.full_like(x, 1))
   return select_n(zero, lax.div(lax.sin(z), z), lax.full_like(x, 1))
@@ -331,6 +332,7 @@ def _(primals: Any, tangents: Any) -> Any:
 
 def _sinc_slope(z: Any) -> Any:
   """The derivative of sin(z)/z: its series where the quotients would cancel."""
+  z = as_array(z)
   near = lax.lt(lax.abs(z), 1.0)
   square = lax.square(select_n(near, lax.full_like(z, 0), z))
   series = lax.full_like(z, 0)

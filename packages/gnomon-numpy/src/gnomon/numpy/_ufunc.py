@@ -9,13 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from gnomon import eval_shape, lax, vmap
 from gnomon.core.structural import select_n
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
-    broadcast_shapes, canonical_axis, check_arraylike, promote_shapes)
+  broadcast_shapes,
+  canonical_axis,
+  check_arraylike,
+)
 
 _numpy: Any = sys.modules["gnomon.numpy"]  # complete by the time that a method is called
 
@@ -139,7 +142,8 @@ class ufunc:
           f"write a = gnp.{self.__name__}.at(a, indices, b, inplace=False)")
     if (b is not None) != (self.nin == 2):
       raise ValueError(
-          f"{self.__name__}.at needs {self.nin - 1} operands besides the array, got b={b!r}")
+          f"{self.__name__}.at needs {self.nin - 1} operands besides the array, got "
+          f"b={b!r}")
     check_arraylike(f"{self.__name__}.at", a, *(() if b is None else (b,)))
     return (self._at or functools.partial(_apply_at, self))(_numpy.asarray(a), indices, b)
 
@@ -180,6 +184,7 @@ class ufunc:
     if typeof(indices).ndim != 1:
       raise ValueError(
           f"{name} needs one-dimensional indices, got shape {typeof(indices).shape}")
+    _check_in_bounds(name, indices, typeof(a).shape[axis])
     return (self._reduceat or functools.partial(_fold_between, self))(
         a, indices, axis=axis, dtype=dtype)
 
@@ -198,8 +203,8 @@ class ufunc:
     sizes = shape if axis is None or not isinstance(axis, int) else shape[axis:][:1]
     if 0 in sizes:
       raise ValueError(
-          f"zero-size array to reduction operation {self.__name__}, which has no identity; "
-          "pass 'initial'")
+          f"zero-size array to reduction operation {self.__name__}, which has no "
+          "identity; pass 'initial'")
 
   def _refuse(self, name: str, out: Any, where: Any = None) -> None:
     if out is not None:
@@ -210,6 +215,16 @@ class ufunc:
       raise NotImplementedError(
           f"{name}: the argument 'where' is not supported; use gnomon.numpy.where on the "
           "returned array")
+
+
+def _check_in_bounds(name: str, indices: Any, size: int) -> None:
+  """Raises `IndexError` for an index that is out of bounds, where indices are known."""
+  if isinstance(indices, Tracer):
+    return
+  known = np.asarray(indices)
+  wrong = known[(known < -size) | (known >= size)]
+  if wrong.size:
+    raise IndexError(f"{name}: the index {wrong[0]} is out of bounds for size {size}")
 
 
 def frompyfunc(
@@ -350,6 +365,8 @@ def _fold_between(fun: ufunc, a: Any, indices: Any, *, axis: int, dtype: Any) ->
     new = _numpy.where(inside, fun._call(acc, row).astype(dtype), acc)
     return _numpy.where((start == i).reshape(column), row.astype(dtype), new), None
 
-  first = _numpy.zeros((len(start), *xs.shape[1:]), dtype)
+  # What no element reaches, since its index is out of bounds, shows where it can.
+  empty = np.nan if _numpy.issubdtype(dtype, np.inexact) else 0
+  first = _numpy.full((len(start), *xs.shape[1:]), empty, dtype)
   result, _ = lax.scan(step, first, (_numpy.arange(size), xs))
   return _numpy.moveaxis(result, 0, axis)

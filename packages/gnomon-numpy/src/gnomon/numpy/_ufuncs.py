@@ -7,13 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.numpy import _arithmetic, _bitwise, _comparison, _exponents
 from gnomon.numpy._promotion import canonical_axes, canonical_axis
 from gnomon.numpy._ufunc import ufunc
 
 _numpy: Any = sys.modules["gnomon.numpy"]  # complete by the time that a method is called
+
+
+def _cumulative_by_name(name: str) -> Callable[..., Any]:
+  """An accumulation of `gnomon.numpy`; a scalar counts as an array of one element."""
+  def accumulation(a: Any, *, axis: int, dtype: Any) -> Any:
+    return getattr(_numpy, name)(_numpy.atleast_1d(a), axis=axis, dtype=dtype)
+
+  return accumulation
 
 
 def _by_name(name: str) -> Callable[..., Any]:
@@ -85,12 +92,13 @@ def _scatter(method: str) -> Callable[..., Any]:
 
 add = ufunc(
     _arithmetic.add, 2, 1, call=_arithmetic.add, identity=0, reduce=_by_name("sum"),
-    accumulate=_by_name("cumsum"), at=_scatter("add"))
+    accumulate=_cumulative_by_name("cumsum"), at=_scatter("add"))
 subtract = ufunc(
     _arithmetic.subtract, 2, 1, call=_arithmetic.subtract, at=_scatter("subtract"))
 multiply = ufunc(
     _arithmetic.multiply, 2, 1, call=_arithmetic.multiply, identity=1,
-    reduce=_by_name("prod"), accumulate=_by_name("cumprod"), at=_scatter("multiply"))
+    reduce=_by_name("prod"), accumulate=_cumulative_by_name("cumprod"),
+    at=_scatter("multiply"))
 negative = ufunc(_arithmetic.negative, 1, 1, call=_arithmetic.negative)
 bitwise_and = ufunc(
     _bitwise.bitwise_and, 2, 1, call=_bitwise.bitwise_and, identity=-1,
