@@ -34,11 +34,11 @@ def array(object: Any, dtype: Any = None, *args: Any, copy: bool | None = True,
   Args:
     object: a number, an array, an object that NumPy can read (with `__array__` or a
       buffer), or lists and tuples of these, nested as deep as the result has dimensions.
-    dtype: the result's dtype; by default that to which all elements promote. Numbers alone
-      give a weak type.
+    dtype: the result's dtype; by default that to which all elements promote. Numbers
+      alone give a weak type.
     *args: as keywords, by position; deprecated in NumPy too.
-    copy: whether the result must have memory of its own. NumPy arrays and lists are always
-      copied.
+    copy: whether the result must have memory of its own. NumPy arrays and lists are
+      always copied.
     order: only `"K"` and `"C"`: arrays have no memory layout to choose.
     ndmin: the least number of dimensions; dimensions of size 1 come first.
     device: where the result lives: a device or a sharding.
@@ -60,8 +60,8 @@ def array(object: Any, dtype: Any = None, *args: Any, copy: bool | None = True,
     copy, order, ndmin = (*args, *(copy, order, ndmin)[len(args):])[:3]
   if order not in (None, "K", "C"):
     raise NotImplementedError(
-        f"array: order={order!r} is not offered: arrays have no memory layout to choose; leave "
-        "order out")
+        f"array: order={order!r} is not offered: arrays have no memory layout to choose; "
+        "leave order out")
   out = _convert(object, None if dtype is None else _user_dtype(dtype), bool(copy))
   if ndmin > out.ndim:
     out = expand_dims(out, tuple(range(ndmin - out.ndim)))
@@ -69,9 +69,10 @@ def array(object: Any, dtype: Any = None, *args: Any, copy: bool | None = True,
   return out if place is None else device_put(out, place)
 
 
-def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None,
-            device: Any = None, out_sharding: Any = None) -> Any:
-  """Makes an array of a value, as `array` does; an array of the right dtype is returned as is.
+def asarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None,
+    device: Any = None, out_sharding: Any = None) -> Any:
+  """Makes an array of a value, as `array` does; an array of the dtype is returned as is.
 
   Args:
     a: a number, an array, or nested sequences of these.
@@ -104,18 +105,20 @@ def on_device(value: Any, weak: bool = False) -> Any:
   """An array on the default device with the values of a NumPy array, copied."""
   device = backends.default_device()
   aval = ShapedArray(value.shape, value.dtype, weak)
-  return arrays.put(aval, backends.sharding_of(device), [value], [device], committed=False)
+  return arrays.put(
+      aval, backends.sharding_of(device), [value], [device], committed=False)
 
 
 def constant(value: Any, weak: bool = False) -> Any:
   """A number, a NumPy array without dimensions, as an array; in programs a literal."""
-  trace = get_current()
+  trace: Any = get_current()
   while trace is not EVAL and type(trace) is not StageTrace:
     trace = trace.parent
   if trace is EVAL:
     return on_device(value, weak)
   aval = ShapedArray((), value.dtype, weak)
-  return StageTracer(trace, aval, Literal(value.item() if weak else value[()], aval))
+  literal: Any = Literal(value.item() if weak else value[()], aval)
+  return StageTracer(trace, aval, literal)
 
 
 def _convert(x: Any, dtype: Any, copy: bool) -> Any:
@@ -138,7 +141,8 @@ def _convert(x: Any, dtype: Any, copy: bool) -> Any:
 
 def _convert_array(x: Any, dtype: Any, copy: bool) -> Any:
   if copy:
-    x = copy_p.bind(x)[0] if get_current() is not EVAL or type(x) is not Array else x.__copy__()
+    eager = get_current() is EVAL and type(x) is Array
+    x = x.__copy__() if eager else copy_p.bind(x)[0]
   return x if dtype is None else convert(x, dtype)
 
 
@@ -152,8 +156,8 @@ def _convert_number(x: Any, dtype: Any) -> Any:
 def _convert_numpy(x: Any, dtype: Any) -> Any:
   if x.dtype.kind not in _KINDS:
     raise TypeError(
-        f"array: a NumPy array of dtype {x.dtype} is not a valid array type: only numbers and "
-        "bools are")
+        f"array: a NumPy array of dtype {x.dtype} is not a valid array type: only "
+        "numbers and bools are")
   if dtype is None:
     dtype = dtypes.canonicalize_dtype(x.dtype.newbyteorder("="))
     dtypes.check_valid_dtype(dtype)
@@ -170,8 +174,8 @@ def _convert_object(x: Any, dtype: Any, copy: bool) -> Any:
   value = np.asarray(x)
   if value.dtype.kind not in _KINDS:
     raise TypeError(
-        f"array: {x!r} of type {type(x)} is not a valid array type: expected numbers, arrays, "
-        "or nested lists of them")
+        f"array: {x!r} of type {type(x)} is not a valid array type: expected numbers, "
+        "arrays, or nested lists of them")
   return _convert_numpy(value, dtype)
 
 
@@ -206,7 +210,8 @@ def _common_dtype(leaves: list[Any]) -> Any:
   kinds: dict[Any, Any] = {}
   for x in leaves:
     t = type(x)
-    kinds.setdefault(t if t in _SCALAR_SET else (x.dtype, getattr(x, "weak_type", False)), x)
+    kind = t if t in _SCALAR_SET else (x.dtype, getattr(x, "weak_type", False))
+    kinds.setdefault(kind, x)
   dtype, _ = dtypes.lattice_result_type(*kinds.values())
   return dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
 
@@ -237,7 +242,8 @@ def _leaves(xs: Any) -> Any:
 def _rebuild(xs: Any, leaves: Any, f: Callable[[Any], Any]) -> Any:
   """The same nesting with other leaves."""
   return [
-      _rebuild(x, leaves, f) if isinstance(x, (list, tuple)) else f(next(leaves)) for x in xs]
+      _rebuild(x, leaves, f) if isinstance(x, (list, tuple)) else f(next(leaves))
+      for x in xs]
 
 
 def _stack(xs: Any, leaves: Any, dtype: Any) -> Any:

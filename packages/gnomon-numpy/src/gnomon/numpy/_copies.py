@@ -65,12 +65,10 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
   own = typeof(x).dtype
   if _is_complex(own) and not _is_complex(to) and to != np.bool_:
     warnings.warn(
-        "Casting from complex to real dtypes drops the imaginary part. Take it with real() "
-        "or imag() first", DeprecationWarning, stacklevel=3)
-  if type(x) is arrays.Array and own == to and not x.weak_type:
-    out = x
-  else:
-    out = _astype(x, to)
+        "Casting from complex to real dtypes drops the imaginary part. Take it with "
+        "real() or imag() first", DeprecationWarning, stacklevel=3)
+  done = type(x) is arrays.Array and own == to and not x.weak_type
+  out = x if done else _astype(x, to)
   if copy and out is x:
     out = array(out, copy=True)
   return out if device is None else device_put(out, device)

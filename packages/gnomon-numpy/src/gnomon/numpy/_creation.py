@@ -40,7 +40,8 @@ def shape_of(shape: Any, name: str) -> Shape:
         shape, (tuple, list)) else ()))):
       raise  # the tracer's own message says why it has no value
     raise TypeError(
-        f"{name} needs an integer or a sequence of integers as shape, got {shape!r}") from e
+        f"{name} needs an integer or a sequence of integers as shape, got {shape!r}"
+    ) from e
   if any(n < 0 for n in out):
     raise TypeError(f"{name} needs sizes that are not negative, got the shape {out}")
   return out
@@ -74,7 +75,9 @@ def _constant(shape: Shape, value: Any, dtype: Any) -> Any:
   return lax.full(shape, value, dtype)
 
 
-def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+def zeros(
+    shape: Any, dtype: Any = None, *, device: Any = None,
+    out_sharding: Any = None) -> Any:
   """An array of zeros.
 
   Args:
@@ -90,11 +93,13 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
   Raises:
     TypeError: a size is no integer, or negative.
   """
-  out = _constant(shape_of(shape, "zeros"), 0, dtype_of(dtype))
-  return out if device is None and out_sharding is None else _placed(out, device, out_sharding)
+  return _placed(
+      _constant(shape_of(shape, "zeros"), 0, dtype_of(dtype)), device, out_sharding)
 
 
-def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+def ones(
+    shape: Any, dtype: Any = None, *, device: Any = None,
+    out_sharding: Any = None) -> Any:
   """An array of ones.
 
   Args:
@@ -114,7 +119,9 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
       _constant(shape_of(shape, "ones"), 1, dtype_of(dtype)), device, out_sharding)
 
 
-def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
+def empty(
+    shape: Any, dtype: Any = None, *, device: Any = None,
+    out_sharding: Any = None) -> Any:
   """An array to be overwritten; its elements are zeros.
 
   Args:
@@ -164,15 +171,14 @@ def _filled(shape: Shape, value: Any, dtype: Any) -> Any:
   x = typeof(value)
   weak = dtype is None and x.weak_type
   dtype = dtype_of(dtype, x.dtype)
-  if x.shape == () and not weak and isinstance(value, (bool, int, float, complex, np.generic)):
+  if not weak and isinstance(value, (bool, int, float, complex, np.generic)):
     return _constant(shape, _python(value, dtype), dtype)
   return _spread(shape, value, dtype, weak)
 
 
 def _python(value: Any, dtype: Any) -> Any:
   """A number that NumPy converts to a dtype as the compiled program would."""
-  complex_value = isinstance(value, (complex, np.complexfloating))
-  if complex_value and dtype.kind in "iuf" or complex_value and dtype.kind == "V":
+  if isinstance(value, (complex, np.complexfloating)) and dtype.kind in "iufV":
     return value.real
   return value
 
@@ -332,8 +338,9 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     dtype = dtypes.result_type(*[v for v in given.values() if v is not None])
   dtype = dtype_of(dtype)
   if dtype == np.bool_:
-    raise TypeError("arange cannot make bools, got dtype=bool (or bool arguments): give an "
-                    "integer dtype")
+    raise TypeError(
+        "arange cannot make bools, got dtype=bool (or bool arguments): give an integer "
+        "dtype")
   if stop is None and step is None:
     values = {"start": 0, "stop": values["start"]}
   elif stop is None:
@@ -355,7 +362,8 @@ def _range_number(name: str, x: Any) -> Any:
         x, f"it is the argument {name} of arange, which decides the size of the result")
   value = np.asarray(x).item() if not isinstance(x, (bool, int, float, complex)) else x
   if isinstance(value, complex):
-    raise ValueError(f"arange needs real numbers, got {name}={x}")
+    raise ValueError(  # noqa: TRY004 -- as in NumPy's world, complex numbers are no type
+        f"arange needs real numbers, got {name}={x}")
   return value
 
 
@@ -367,7 +375,8 @@ def _range(first: Any, by: Any, size: int, dtype: Any) -> Any:
     return _iota(size, dtype)
   if not (isinstance(first, int) and isinstance(by, int) and dtype.kind in "iu"):
     return on_device(_range_values(first, by, size, dtype))
-  return _steps(size, *[np.asarray(n).astype(dtype)[()] for n in (first, by)], dtype)
+  first, by = [np.asarray(n).astype(dtype)[()] for n in (first, by)]
+  return _steps(size, first, by, dtype)
 
 
 def _range_values(first: Any, by: Any, size: int, dtype: Any) -> Any:
@@ -417,7 +426,8 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
   """
   num = as_int(num)
   if num < 0:
-    raise ValueError(f"linspace needs a number of samples that is not negative, got {num}")
+    raise ValueError(
+        f"linspace needs a number of samples that is not negative, got {num}")
   check_arraylike("linspace", start, stop)
   inexact = dtypes.to_inexact_dtype(
       dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
@@ -468,7 +478,8 @@ def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexa
   whole = (n, *shape)
   i = lax.broadcasted_iota(dtypes.finfo(inexact).dtype, whole, 0)
   i = convert(i, inexact)
-  a, b = [lax.broadcast_in_dim(x, whole, tuple(range(1, len(whole)))) for x in (start, stop)]
+  a, b = [
+      lax.broadcast_in_dim(x, whole, tuple(range(1, len(whole)))) for x in (start, stop)]
   if div == 0:
     out = a
   elif dtypes.issubdtype(dtype, np.integer):  # exact where the numbers are integers
@@ -516,7 +527,7 @@ def eye(N: int, M: int | None = None, k: Any = 0, dtype: Any = None, *,
   check_diagonal("eye", k)
   dtype = dtype_of(dtype)
   if get_current() is EVAL and math.prod(shape) <= _SMALL:
-    return _placed(on_device(np.eye(*shape, k=as_int(k)).astype(dtype)), device)
+    return _placed(on_device(np.eye(shape[0], shape[1], as_int(k)).astype(dtype)), device)
   return _placed(_eye(shape, k, dtype), device)
 
 
@@ -529,7 +540,13 @@ def _eye(shape: Shape, k: Any, dtype: Any) -> Any:
   return convert(lax.eq(rows, columns), dtype)
 
 
-def matrix_shape(name: str, n: Any, m: Any) -> Shape:
+def matrix_shape(name: str, n: Any, m: Any) -> tuple[int, int]:
+  """The shape of a matrix, of as many columns as rows by default.
+
+  Raises:
+    TypeError: a size is no integer.
+    ValueError: a size is negative.
+  """
   sizes = []
   for letter, size in (("N", n), ("M", n if m is None else m)):
     try:
@@ -540,10 +557,11 @@ def matrix_shape(name: str, n: Any, m: Any) -> Shape:
       raise TypeError(f"{name} needs an integer as {letter}, got {size!r}") from e
   if min(sizes) < 0:
     raise ValueError(f"{name} needs sizes that are not negative, got {n} and {m}")
-  return tuple(sizes)
+  return sizes[0], sizes[1]
 
 
 def check_diagonal(name: str, k: Any) -> None:
+  """Raises `ValueError` unless the number of a diagonal is a scalar integer."""
   check_arraylike(name, k)
   if np.ndim(k) or not dtypes.issubdtype(typeof(k).dtype, np.integer):
     raise ValueError(f"{name} needs a scalar integer as k, got {k!r}")

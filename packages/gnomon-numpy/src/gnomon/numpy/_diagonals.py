@@ -108,7 +108,8 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
   [2]
 
   Raises:
-    ValueError: `a` has fewer than two dimensions; an axis is out of range; the axes are equal.
+    ValueError: `a` has fewer than two dimensions; an axis is out of range; the axes are
+      equal.
   """
   a = one_array("diagonal", a)
   shape = typeof(a).shape
@@ -155,7 +156,8 @@ def trace(
   5
 
   Raises:
-    ValueError: `a` has fewer than two dimensions; an axis is out of range; the axes are equal.
+    ValueError: `a` has fewer than two dimensions; an axis is out of range; the axes are
+      equal.
   """
   refuse_out("trace", out)
   return sum_of(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
@@ -252,9 +254,10 @@ def _triangle(name: str, m: Any, k: Any, *, lower: bool) -> Any:
 # ---- positions
 
 
-def _known_positions(found: Any) -> tuple[Any, ...]:
+def _known_positions(mask: Any) -> Pair:
   dtype = dtypes.default_int_dtype()
-  return tuple([on_device(i.astype(dtype)) for i in found])
+  rows, columns = [on_device(i.astype(dtype)) for i in mask.nonzero()]
+  return rows, columns
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> Pair:
@@ -273,9 +276,9 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> Pair:
     TypeError: an argument is no integer.
     ValueError: a size is negative.
   """
-  shape = matrix_shape("tril_indices", n, m)
-  rows, columns = _known_positions(np.tri(*shape, k=k.__index__(), dtype=bool).nonzero())
-  return rows, columns
+  rows, columns = matrix_shape("tril_indices", n, m)
+  below = np.tri(rows, columns, k.__index__(), dtype=bool)
+  return _known_positions(below)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> Pair:
@@ -294,10 +297,9 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> Pair:
     TypeError: an argument is no integer.
     ValueError: a size is negative.
   """
-  shape = matrix_shape("triu_indices", n, m)
-  below = np.tri(*shape, k=k.__index__() - 1, dtype=bool)
-  rows, columns = _known_positions((~below).nonzero())
-  return rows, columns
+  rows, columns = matrix_shape("triu_indices", n, m)
+  below = np.tri(rows, columns, k.__index__() - 1, dtype=bool)
+  return _known_positions(~below)
 
 
 def _matrix_sizes(name: str, arr: Any) -> tuple[int, ...]:
@@ -391,7 +393,8 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def mask_indices(
-    n: int, mask_func: Callable[..., Any], k: Any = 0, *, size: int | None = None) -> Pair:
+    n: int, mask_func: Callable[..., Any], k: Any = 0, *,
+    size: int | None = None) -> Pair:
   """The rows and columns of the elements that a function such as `triu` leaves.
 
   Args:

@@ -55,7 +55,7 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
 
 
 def fromfile(*args: Any, **kwargs: Any) -> Any:
-  """Not offered: reading a file is no function of arrays. Use `asarray(numpy.fromfile(…))`.
+  """Not offered: what a file holds may change. Use `asarray(numpy.fromfile(…))`.
 
   Raises:
     NotImplementedError: always.
@@ -72,8 +72,8 @@ def fromiter(*args: Any, **kwargs: Any) -> Any:
     NotImplementedError: always.
   """
   raise NotImplementedError(
-      "fromiter is not implemented: an iterator is used up by reading it, and would not be "
-      "read again under jit. Use gnomon.numpy.asarray(numpy.fromiter(...))")
+      "fromiter is not implemented: an iterator is used up by reading it, and would not "
+      "be read again under jit. Use gnomon.numpy.asarray(numpy.fromiter(...))")
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -95,7 +95,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
   """
   if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
     raise TypeError(
-        f"from_dlpack needs an object with __dlpack__ and __dlpack_device__, got {type(x)}")
+        "from_dlpack needs an object with __dlpack__ and __dlpack_device__, got "
+        f"{type(x)}")
   if type(x) is arrays.Array:
     x = array(x) if copy else x
     return x if device is None else device_put(x, device)
@@ -136,7 +137,8 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 
   Args:
     file: a path or an open file.
-    *args, **kwargs: as of `numpy.load`.
+    *args: as of `numpy.load`.
+    **kwargs: as of `numpy.load`.
 
   Returns:
     An array; for an archive (`.npz`) what `numpy.load` returns.

@@ -106,7 +106,8 @@ def _indices(shape: Shape, dtype: Any) -> Any:
 
 
 def fromfunction(
-    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float,
+    **kwargs: Any) -> Any:
   """An array made by a function of the elements' positions.
 
   Args:
@@ -205,8 +206,8 @@ def _unravel(at: Any, shape: Shape) -> tuple[Any, ...]:
 
 
 def ravel_multi_index(
-    multi_index: Sequence[Any], dims: Sequence[int], mode: Any = "raise", order: str = "C", *,
-    dtype: Any = None) -> Any:
+    multi_index: Sequence[Any], dims: Sequence[int], mode: Any = "raise",
+    order: str = "C", *, dtype: Any = None) -> Any:
   """The numbers of elements, from their positions.
 
   Args:
@@ -224,8 +225,8 @@ def ravel_multi_index(
   [1, 5]
 
   Raises:
-    ValueError: the numbers of dimensions differ; a position is outside; `mode` or `order` is
-      unknown; the positions are no integers.
+    ValueError: the numbers of dimensions differ; a position is outside; `mode` or `order`
+      is unknown; the positions are no integers.
     ConcretizationTypeError: positions are traced, and the mode is `"raise"`.
   """
   shape = shape_of(dims, "ravel_multi_index")
@@ -245,8 +246,8 @@ def ravel_multi_index(
           "ravel_multi_index", "multi_index", i, "Use mode='wrap' or mode='clip'.")
       if ((known < 0) | (known >= n)).any():
         raise ValueError(
-            f"ravel_multi_index: invalid entry in the indices: {known} is not within 0 and "
-            f"{n - 1}; or use mode='wrap' or mode='clip'")
+            f"ravel_multi_index: invalid entry in the indices: {known} is not within 0 "
+            f"and {n - 1}; or use mode='wrap' or mode='clip'")
     elif how not in ("wrap", "clip"):
       raise ValueError(
           f"ravel_multi_index: mode should be 'raise', 'wrap' or 'clip'; got {how!r}")
@@ -295,7 +296,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
   """
   x = one_array("vander", x)
   if typeof(x).ndim != 1:
-    raise ValueError(f"vander: x must be a one-dimensional array, got shape {typeof(x).shape}")
+    raise ValueError(
+        f"vander: x must be a one-dimensional array, got shape {typeof(x).shape}")
   n = typeof(x).shape[0]
   columns = n if N is None else N.__index__()
   if columns < 0:

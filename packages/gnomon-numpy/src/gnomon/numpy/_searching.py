@@ -19,7 +19,8 @@ _METHODS = ("compare_all", "scan", "scan_unrolled", "sort")
 
 
 def searchsorted(
-    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *,
+    method: str = "scan") -> Any:
   """The positions at which values would have to be inserted to keep an array sorted.
 
   NaNs count as greater than all numbers, as in sorting.
@@ -46,10 +47,14 @@ def searchsorted(
   """
   if side not in ("left", "right"):
     raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+  _check_method("searchsorted", method)
+  return _searchsorted(a, v, side, sorter, method)
+
+
+def _check_method(name: str, method: str) -> None:
   if method not in _METHODS:
     raise ValueError(
-        f"searchsorted: method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}")
-  return _searchsorted(a, v, side, sorter, method)
+        f"{name}: method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}")
 
 
 @compiled(static=("side", "method"))
@@ -150,7 +155,8 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     method: as of `searchsorted`.
 
   Returns:
-    Integers of the shape of `x`: 0 before the first edge, the number of edges after the last.
+    Integers of the shape of `x`: 0 before the first edge, the number of edges after the
+    last.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.digitize(gnp.array([0.5, 1.0, 7.0]), gnp.array([1.0, 2.0, 3.0])).tolist()
@@ -166,9 +172,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
   x, bins = promote_dtypes(x, bins)
   n = typeof(bins).shape[0]
   how = method or "scan"
-  if how not in _METHODS:
-    raise ValueError(
-        f"digitize: method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}")
+  _check_method("digitize", how)
   up = search(bins, x, "left" if right else "right", how)
   if n < 2:
     return up

@@ -12,14 +12,13 @@ from gnomon import lax
 from gnomon.api.vmap import vmap
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
-from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._conversion import on_device
 from gnomon.numpy._promotion import (
     broadcast_shapes, canonical_axis, check_arraylike, promote_dtypes)
 from gnomon.numpy._values import (
-    array_of, arrays_of, concrete, one_array, refuse_out, spread, take_rows)
+    array_of, arrays_of, concrete, is_concrete, one_array, refuse_out, spread, take_rows)
 
 _HINT = "Give the number of elements with size=."
 
@@ -42,8 +41,9 @@ def where(
 
   Args:
     condition: bools, or numbers, of which those other than 0 hold.
-    x, y: arrays or numbers; shapes are broadcast with the condition's, dtypes promoted.
-      Without them the result is that of `nonzero(condition)`.
+    x: array or number; shapes are broadcast with the condition's, dtypes promoted.
+      Without `x` and `y` the result is that of `nonzero(condition)`.
+    y: array or number.
     size: as for `nonzero`; only without `x` and `y`.
     fill_value: as for `nonzero`; only without `x` and `y`.
 
@@ -86,7 +86,8 @@ def choose_between(condition: Any, x: Any, y: Any) -> Any:
 # ---- positions
 
 
-def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+def nonzero(
+    a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
   """The positions of the elements other than 0, in row-major order.
 
   Args:
@@ -107,7 +108,8 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
   Raises:
     TypeError: `a` is no array, or `size` no integer.
-    ValueError: `a` has no dimensions, `size` is negative, or there are too many fill values.
+    ValueError: `a` has no dimensions, `size` is negative, or there are too many fill
+      values.
     ConcretizationTypeError: `a` is traced, and `size` not given.
   """
   a = one_array("nonzero", a)
@@ -140,12 +142,13 @@ def _fills(a: Any, fill_value: Any) -> Any:
   if isinstance(fill_value, (tuple, list)):
     if len(fill_value) != ndim:
       raise ValueError(
-          f"nonzero: fill_value must be a scalar or a tuple of length {ndim}, one value a "
-          f"dimension; got {fill_value}")
+          f"nonzero: fill_value must be a scalar or a tuple of length {ndim}, one value "
+          f"a dimension; got {fill_value}")
     return tuple(fill_value)
   if np.ndim(fill_value):
     raise ValueError(
-        f"nonzero: fill_value must be a scalar or a tuple of length {ndim}; got {fill_value}")
+        f"nonzero: fill_value must be a scalar or a tuple of length {ndim}; got "
+        f"{fill_value}")
   return (fill_value,) * ndim
 
 
@@ -154,7 +157,7 @@ def _positions(a: Any, size: int, fills: Any) -> tuple[Any, ...]:
   shape, dtype = typeof(a).shape, dtypes.default_int_dtype()
   flat, count = true_places(truth(a), size)
   flat = convert(flat, dtype)
-  found = []
+  found: list[Any] = []
   stride = math.prod(shape)
   for n in shape:
     stride = stride // n if n else 0
@@ -173,7 +176,7 @@ def _positions(a: Any, size: int, fills: Any) -> tuple[Any, ...]:
 
 
 def true_places(mask: Any, size: int) -> tuple[Any, Any]:
-  """The flat positions of the first `size` true elements, 0 for the rest; and their count."""
+  """The flat positions of the first `size` true elements, 0 for the rest; the count."""
   n = typeof(mask).size
   dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
   if not n or not size:
@@ -187,7 +190,7 @@ def true_places(mask: Any, size: int) -> tuple[Any, Any]:
 
 
 def _ranks(mask: Any, outside: int) -> tuple[Any, Any]:
-  """How many true elements come before each true one, `outside` for others; and the sums."""
+  """How many true elements come before each true one, `outside` for others; the sums."""
   n = typeof(mask).size
   dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
   seen = lax.cumsum(convert(mask, dtype))
@@ -275,11 +278,11 @@ def compress(
     a, axis = lax.reshape(a, (typeof(a).size,)), 0
   axis = canonical_axis(axis, typeof(a).ndim, "compress")
   n, m = typeof(a).shape[axis], typeof(condition).shape[0]
-  if m > n and (not isinstance(condition, Tracer) or size is None):
-    if concrete("compress", "condition", condition, _HINT)[n:].any():
-      raise ValueError(
-          f"compress: condition contains entries that are out of bounds: it holds beyond the "
-          f"{n} elements of the axis")
+  if m > n and (size is None or is_concrete(condition)) and concrete(
+      "compress", "condition", condition, _HINT)[n:].any():
+    raise ValueError(
+        "compress: condition contains entries that are out of bounds: it holds beyond "
+        f"the {n} elements of the axis")
   if size is None:
     known = concrete("compress", "condition", condition, _HINT)[:n]
     rows = np.flatnonzero(known).astype(np.int32)
@@ -316,14 +319,15 @@ def _compress(condition: Any, a: Any, fill_value: Any, axis: int, size: int) -> 
       lax.ScatterDimensionNumbers(others, (axis,), (axis,)), mode="drop")
 
 
-def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+def extract(
+    condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
   """The elements where a condition holds, in row-major order.
 
   Args:
     condition: an array of as many elements as `arr`.
     arr: an array.
-    size: how many elements to return: the first ones; missing ones are `fill_value`. Needed
-      where the condition is traced.
+    size: how many elements to return: the first ones; missing ones are `fill_value`.
+      Needed where the condition is traced.
     fill_value: what fills missing elements.
 
   >>> import gnomon.numpy as gnp
@@ -344,7 +348,7 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-  """Elements of the choice whose condition is the first to hold; `default` where none does.
+  """Elements of the choice whose condition is the first to hold; or `default`.
 
   Args:
     condlist: conditions.
@@ -363,8 +367,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     raise ValueError("select: condlist must be non-empty, got no conditions")
   if len(condlist) != len(choicelist):
     raise ValueError(
-        f"select: condlist must have as many entries as choicelist, got {len(condlist)} and "
-        f"{len(choicelist)}")
+        f"select: condlist must have as many entries as choicelist, got {len(condlist)} "
+        f"and {len(choicelist)}")
   return _select(tuple(condlist), tuple(choicelist), default)
 
 
@@ -386,12 +390,12 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
 
   Args:
     a: integers.
-    choices: a sequence of arrays, or an array whose first dimension runs over choices; all
-      shapes are broadcast.
+    choices: a sequence of arrays, or an array whose first dimension runs over choices;
+      all shapes are broadcast.
     out: not supported.
-    mode: what becomes of numbers that are no choice's: `"raise"` raises an error (and needs
-      the value of `a`), `"wrap"` takes them modulo the number of choices, `"clip"` takes
-      the nearest.
+    mode: what becomes of numbers that are no choice's: `"raise"` raises an error (and
+      needs the value of `a`), `"wrap"` takes them modulo the number of choices, `"clip"`
+      takes the nearest.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.choose(gnp.array([1, 0]), [gnp.array([1, 2]), gnp.array([3, 4])]).tolist()
@@ -421,7 +425,8 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
           f"choose: invalid entry in a: numbers must be from 0 to {n - 1}, those of the "
           f"choices; or use mode='wrap' or mode='clip'")
   elif mode not in ("wrap", "clip"):
-    raise ValueError(f"choose: mode should be one of 'raise', 'wrap', 'clip'; got {mode!r}")
+    raise ValueError(
+        f"choose: mode should be one of 'raise', 'wrap', 'clip'; got {mode!r}")
   elif not n:
     raise ValueError("choose: there are no choices")
   return _choose(a, listed, mode)
@@ -457,7 +462,8 @@ def piecewise(
     condlist: conditions of the shape of `x`.
     funclist: a function or a number for each condition, and possibly one more for where
       none holds; 0 otherwise. Functions take and return scalars.
-    *args, **kw: further arguments of the functions.
+    *args: further arguments of the functions.
+    **kw: further arguments of the functions, by name.
 
   Returns:
     An array of the shape and dtype of `x`.
@@ -511,5 +517,6 @@ def _part(function: Any, x: Any, mask: Any, args: Any, kw: Any) -> Any:
   out = convert(vmap(scalar)(flat), aval.dtype, aval.weak_type)
   if typeof(out).shape != typeof(flat).shape:
     raise ValueError(
-        f"piecewise: the functions must return scalars, got shape {typeof(out).shape[1:]}")
+        "piecewise: the functions must return scalars, got shape "
+        f"{typeof(out).shape[1:]}")
   return lax.reshape(out, aval.shape)

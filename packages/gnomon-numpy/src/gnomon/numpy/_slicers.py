@@ -19,7 +19,7 @@ index_exp = np.index_exp
 
 
 def _range_of(s: slice) -> Any:
-  """The numbers of a slice: with a complex step, so many from start to stop, inclusive."""
+  """The numbers of a slice; with a complex step, so many from start to stop."""
   start = 0 if s.start is None else s.start
   step = 1 if s.step is None else s.step
   if s.stop is None:
@@ -98,7 +98,7 @@ class _Joiner:
       parts = parts[1:]
     arrays = [self._part(p, ndmin, trans1d) for p in parts]
     arrays = promote_dtypes(*arrays) if arrays else [asarray(np.zeros((0,), np.float32))]
-    out = concatenate(arrays, axis) if len(arrays) > 1 or typeof(arrays[0]).ndim else arrays[0]
+    out = concatenate(arrays, axis)
     if column is None:
       return out
     return reshape(out, (-1, 1) if column else (1, -1))
@@ -110,14 +110,16 @@ class _Joiner:
       numbers = [int(n) for n in text.split(",")]
     except ValueError:
       raise ValueError(
-          f"{self._name}: could not understand directive {text!r}: expected 'r', 'c', or up "
-          "to three integers: axis, number of dimensions, place of the given ones") from None
+          f"{self._name}: could not understand directive {text!r}: expected 'r', 'c', or "
+          "up to three integers: axis, number of dimensions, place of the given ones"
+      ) from None
     axis, ndmin, trans1d = [*numbers, *self._defaults[len(numbers):]][:3]
     return (axis, ndmin, trans1d), None
 
   def _part(self, p: Any, ndmin: int, trans1d: int) -> Any:
     if isinstance(p, str):
-      raise ValueError(f"{self._name}: a directive must come first, got {p!r}")
+      raise ValueError(  # noqa: TRY004 -- strings are allowed, elsewhere
+          f"{self._name}: a directive must come first, got {p!r}")
     x = _range_of(p) if isinstance(p, slice) else asarray(p)
     ndim = max(typeof(x).ndim, 0)
     if not ndim:
@@ -134,17 +136,20 @@ class _Joiner:
 
 mgrid = _Mgrid()
 ogrid = _Ogrid()
-r_ = _Joiner("r_", 0, 1, -1, """Concatenates along the first axis what stands between the brackets.
+r_ = _Joiner("r_", 0, 1, -1, """Concatenates what stands between the brackets.
 
-  Slices make ranges, as in `mgrid`; numbers are vectors of one element. A leading string
-  sets the axis, the least number of dimensions, and where the dimensions of arrays with
-  fewer go: `"0,2"`, `"1,2,0"`; or `"r"`, `"c"` for a row or a column.
+  The first axis grows. Slices make ranges, as in `mgrid`; numbers are vectors of one
+  element. A leading string sets the axis, the least number of dimensions, and where the
+  dimensions of arrays with fewer go: `"0,2"`, `"1,2,0"`; or `"r"`, `"c"` for a row or a
+  column.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.r_[1, 2, 5:8].tolist()
   [1, 2, 5, 6, 7]
   """)
-c_ = _Joiner("c_", -1, 2, 0, """Puts vectors side by side, as columns: concatenates along the last axis.
+c_ = _Joiner("c_", -1, 2, 0, """Puts vectors side by side, as columns.
+
+  What stands between the brackets is concatenated along the last axis.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.c_[gnp.array([1, 2]), gnp.array([3, 4])].tolist()

@@ -39,8 +39,9 @@ def _of_values(value: Any, dtype: Any) -> Any:
   return on_device(value.astype(dtype))
 
 
-def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
-             dtype: Any = None, axis: int = 0) -> Any:
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
+    dtype: Any = None, axis: int = 0) -> Any:
   """Powers of a base, with exponents at equal distances.
 
   Args:
@@ -78,8 +79,9 @@ def _logspace(start: Any, stop: Any, num: int, endpoint: bool, base: Any, dtype:
   return convert(power(base, exponents), dtype)
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None,
-              axis: int = 0) -> Any:
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None,
+    axis: int = 0) -> Any:
   """Numbers from `start` to `stop` at equal ratios.
 
   Args:
@@ -98,9 +100,9 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     ValueError: `num` is negative, or `axis` is out of range.
   """
   num, dtype, inexact = _checked("geomspace", num, dtype, start, stop)
-  if type(start) in _NUMBERS and type(stop) in _NUMBERS and start and stop:
-    if inexact.kind == "c" or (start > 0) == (stop > 0):  # type: ignore[operator]
-      return _of_values(np.asarray(np.geomspace(start, stop, num, endpoint)), dtype)
+  known = type(start) in _NUMBERS and type(stop) in _NUMBERS and start and stop
+  if known and (inexact.kind == "c" or (start > 0) == (stop > 0)):
+    return _of_values(np.asarray(np.geomspace(start, stop, num, endpoint)), dtype)
   return _geomspace(start, stop, num, bool(endpoint), dtype, inexact, index(axis))
 
 

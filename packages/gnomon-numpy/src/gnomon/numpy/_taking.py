@@ -27,9 +27,9 @@ _MODES = {
 
 
 def take(
-    a: Any, indices: Any, axis: int | None = None, out: None = None, mode: str | None = None,
-    unique_indices: bool = False, indices_are_sorted: bool = False,
-    fill_value: Any = None) -> Any:
+    a: Any, indices: Any, axis: int | None = None, out: None = None,
+    mode: str | None = None, unique_indices: bool = False,
+    indices_are_sorted: bool = False, fill_value: Any = None) -> Any:
   """The parts of an array along an axis with given numbers.
 
   Args:
@@ -43,8 +43,8 @@ def take(
       end, but not in the mode `"clip"`.
     unique_indices: a promise that no index is repeated.
     indices_are_sorted: a promise that indices increase.
-    fill_value: NaN by default, the least of signed integers, the greatest of unsigned ones,
-      True.
+    fill_value: NaN by default, the least of signed integers, the greatest of unsigned
+      ones, True.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.take(gnp.array([10, 20, 30]), gnp.array([2, 0])).tolist()
@@ -115,14 +115,15 @@ def _is_signed(x: Any) -> bool:
 
 @compiled(static=("axis", "mode", "fill_value", "wrap_negative_indices"))
 def take_along_axis(
-    arr: Any, indices: Any, axis: int | None = -1, mode: str | GatherScatterMode | None = None,
-    fill_value: Any = None, *, wrap_negative_indices: bool | None = None) -> Any:
+    arr: Any, indices: Any, axis: int | None = -1,
+    mode: str | GatherScatterMode | None = None, fill_value: Any = None, *,
+    wrap_negative_indices: bool | None = None) -> Any:
   """Elements of an array, each by its number along an axis.
 
   Args:
     arr: an array.
-    indices: integers: one number for each element of the result; its dimensions other than
-      `axis` are broadcast with those of `arr`.
+    indices: integers: one number for each element of the result; its dimensions other
+      than `axis` are broadcast with those of `arr`.
     axis: the axis; None for the flattened array, with one-dimensional indices.
     mode: `"fill"` (the default), `"clip"` or `"promise_in_bounds"`.
     fill_value: what indices outside give in the mode `"fill"`.
@@ -172,7 +173,8 @@ def take_along_axis(
 
 def _along_indices(name: str, indices: Any) -> Any:
   if not dtypes.issubdtype(typeof(indices).dtype, np.integer):
-    raise TypeError(f"{name}: indices must be of integer type, got {typeof(indices).dtype}")
+    raise TypeError(
+        f"{name}: indices must be of integer type, got {typeof(indices).dtype}")
   return widened(indices)
 
 
@@ -184,7 +186,8 @@ def _along_shape(name: str, shape: Any, given: Any, axis: int) -> tuple[int, ...
   return tuple(whole)
 
 
-def _refuse_inplace(name: str, inplace: bool, error: type[Exception] = ValueError) -> None:
+def _refuse_inplace(
+    name: str, inplace: bool, error: type[Exception] = ValueError) -> None:
   if inplace:
     raise error(
         f"{name} cannot modify arrays in-place, because arrays are immutable. Pass "
@@ -210,7 +213,8 @@ def put_along_axis(
   [[0.0, 9.0, 0.0], [0.0, 0.0, 9.0]]
 
   Raises:
-    ValueError: `inplace` is true; the numbers of dimensions differ, or the shapes do not fit.
+    ValueError: `inplace` is true; the numbers of dimensions differ, or the shapes do not
+      fit.
     TypeError: the indices are no integers.
   """
   _refuse_inplace("put_along_axis", inplace)
@@ -239,15 +243,16 @@ def put_along_axis(
 # ---- in the flattened array
 
 
-def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
+def put(
+    a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
   """An array with elements of the flattened array replaced.
 
   Args:
     a: an array.
     ind: integers.
     v: values; repeated if there are fewer than indices.
-    mode: what becomes of indices outside: `"clip"` puts at the nearest, negative ones at 0;
-      `"wrap"` counts on from the other end. By default negative indices count from the
+    mode: what becomes of indices outside: `"clip"` puts at the nearest, negative ones at
+      0; `"wrap"` counts on from the other end. By default negative indices count from the
       end, and those outside go to the nearest.
     inplace: must be False: arrays do not change.
 
@@ -355,10 +360,12 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
         f"fill_diagonal: the array must be at least 2-d, got shape {shape}")
   if len(shape) > 2 and len(set(shape)) > 1:
     raise ValueError(
-        f"fill_diagonal: all dimensions of input must be of equal length, got shape {shape}")
+        "fill_diagonal: all dimensions of input must be of equal length, got shape "
+        f"{shape}")
   n = min(shape)
   if not n or not typeof(val).size:
     return a
   values = _repeated(lax.reshape(val, (typeof(val).size,)), n)
   i = np.arange(n, dtype=np.int32)
-  return update("set", a, (i,) * len(shape), values, "promise_in_bounds", True, True, False)
+  at = (i,) * len(shape)
+  return update("set", a, at, values, "promise_in_bounds", True, True, False)

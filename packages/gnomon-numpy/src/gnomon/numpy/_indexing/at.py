@@ -56,6 +56,13 @@ class IndexUpdateRef:
   """
 
   __slots__ = ("array", "index")
+  set: Any  # these are made below, of one text
+  add: Any
+  subtract: Any
+  multiply: Any
+  mul: Any
+  min: Any
+  max: Any
 
   def __init__(self, array: Any, index: Any) -> None:
     self.array, self.index = array, index
@@ -69,7 +76,8 @@ class IndexUpdateRef:
     """The elements, `x[index]`, with options.
 
     Args:
-      indices_are_sorted, unique_indices: promises about the indices.
+      indices_are_sorted: a promise that indices increase.
+      unique_indices: a promise that no element is indexed twice.
       mode: `"fill"` (also `"drop"`), `"clip"` (the default) or `"promise_in_bounds"`.
       fill_value: what stands for elements outside, in the mode `"fill"`: NaN by default,
         the least value of signed integers, the greatest of unsigned ones, True.
@@ -102,7 +110,8 @@ class IndexUpdateRef:
 
     Args:
       func: from a scalar to a scalar, without arrays from outside.
-      indices_are_sorted, unique_indices: promises about the indices.
+      indices_are_sorted: a promise that indices increase.
+      unique_indices: a promise that no element is indexed twice.
       mode: `"drop"` (the default), `"clip"` or `"promise_in_bounds"`.
       wrap_negative_indices: whether negative indices count from the end.
 
@@ -189,7 +198,8 @@ def _writer(op: str, name: str, text: str, example: str, result: str) -> Any:
     Args:
       values: a number or an array, broadcast to the elements and converted to the dtype
         of `x`, with a FutureWarning if that may lose something.
-      indices_are_sorted, unique_indices: promises about the indices.
+      indices_are_sorted: a promise that indices increase.
+      unique_indices: a promise that no element is indexed twice.
       mode: `"drop"` (the default), `"clip"` or `"promise_in_bounds"`.
       out_sharding: how the result is laid out over devices.
       wrap_negative_indices: whether negative indices count from the end.

@@ -4,10 +4,12 @@ The structure is hashable, one program serves all indices that have it. Its entr
 
 * `None`: a new dimension;
 * `":"`: a whole dimension;
-* `(count, step)`: `count` elements, `step` apart, from a lowest one on; a number of its own;
+* `(count, step)`: `count` elements, `step` apart, from a lowest one on: a number of its
+  own;
 * `"n"`: one place, known to be inside; a number of its own;
 * `"i"`: one place that may count from the end; `"r"`: one that may not; a number each;
-* `"a"`: an array of places that may count from the end; `"b"`: that may not; an array each;
+* `"a"`: an array of places that may count from the end; `"b"`: that may not; an array
+  each;
 * `"t"`, `"f"`: the indices True and False, which take no dimension;
 * `"."`: an ellipsis that stands for no dimension, but separates.
 """
@@ -32,7 +34,8 @@ SCALARS = frozenset("nir")
 ARRAYS = frozenset("ab")
 
 
-def parse(index: Any, shape: tuple[int, ...], wrap: bool = True) -> tuple[Entries, list[Any]]:
+def parse(
+    index: Any, shape: tuple[int, ...], wrap: bool = True) -> tuple[Entries, list[Any]]:
   """The structure of an index into an array of `shape`, and its numbers and arrays.
 
   Args:
@@ -88,7 +91,8 @@ def _only(index: Any) -> tuple[Any, ...]:
   if isinstance(index, tuple):
     return tuple(index)
   if isinstance(index, str):
-    raise TypeError(f"arrays have no fields: they cannot be indexed by a string, got {index!r}")
+    raise TypeError(
+        f"arrays have no fields: they cannot be indexed by a string, got {index!r}")
   if isinstance(index, (list, range, bytes, bytearray)):
     raise TypeError(
         "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
@@ -136,11 +140,13 @@ def _add_slice(entries: list[Any], numbers: list[Any], s: slice, n: int, k: int)
   except (errors.TracerIntegerConversionError, TypeError) as e:
     if any(isinstance(x, Tracer) for x in (s.start, s.stop, s.step)):
       raise IndexError(
-          "Slice entries must be static integers, since the shape of the result depends on "
-          f"them. Got {s} at position {k}. For a slice of fixed size at a traced place, use "
-          "lax.dynamic_slice or lax.dynamic_slice_in_dim (and lax.dynamic_update_slice)"
+          "Slice entries must be static integers, since the shape of the result "
+          f"depends on them. Got {s} at position {k}. For a slice of fixed size at a "
+          "traced place, use lax.dynamic_slice or lax.dynamic_slice_in_dim (and "
+          "lax.dynamic_update_slice)"
       ) from e
-    raise TypeError(f"slices need integers or None, got {s} at position {k}: {e}") from None
+    raise TypeError(
+        f"slices need integers or None, got {s} at position {k}: {e}") from None
   count = len(range(start, stop, step))
   if count == n and step == 1:
     entries.append(":")
@@ -202,7 +208,8 @@ def _as_index(e: Any) -> Any:
         "Indexer must have integer or boolean type, got indexer with type "
         f"{type(e).__name__}: {e!r}")
   if isinstance(e, str):
-    raise TypeError(f"arrays have no fields: they cannot be indexed by a string, got {e!r}")
+    raise TypeError(
+        f"arrays have no fields: they cannot be indexed by a string, got {e!r}")
   if hasattr(type(e), "__index__"):
     return int(e.__index__())
   raise IndexError(
@@ -220,7 +227,8 @@ def _from_list(e: Any) -> Any:
 
 def _places(e: Any, n: int, wrap: bool) -> Any:
   """Known places, none of which counts from the end, in 32 bits."""
-  e = np.where(e < 0, e + np.asarray(n, np.int64), e) if wrap and e.dtype.kind == "i" else e
+  if wrap and e.dtype.kind == "i":
+    e = np.where(e < 0, e + np.asarray(n, np.int64), e)
   return np.clip(e, -2**31, 2**31 - 1).astype(np.int32)
 
 
@@ -241,8 +249,8 @@ def _add_mask(
   expected = shape[d:d + mask.ndim]
   if mask.shape != expected and not (mask.ndim == 1 and not mask.size):
     raise IndexError(
-        f"boolean index did not match shape of indexed array in index {d}: got {mask.shape}, "
-        f"expected {list(expected)}")
+        f"boolean index did not match shape of indexed array in index {d}: got "
+        f"{mask.shape}, expected {list(expected)}")
   for places in mask.nonzero():
     entries.append("b")
     numbers.append(places.astype(np.int32))

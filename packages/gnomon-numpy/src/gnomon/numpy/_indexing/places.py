@@ -80,7 +80,9 @@ def layout(x: Any, entries: Entries, numbers: Sequence[Any]) -> Layout:
   tags: list[Any] = []  # for each dimension of the result: what runs along it
   new: list[int] = []
   backwards: list[int] = []
-  sizes, collapsed, parts = list(operand), [], []
+  sizes: list[int] = list(operand)
+  collapsed: list[int] = []
+  parts: list[Any] = []
   d, number = 0, iter(numbers)
 
   def put_common() -> None:
@@ -181,7 +183,8 @@ def _vectors(
           axis_of["common", j] for j in range(len(common) - np.ndim(value), len(common))])
     columns.append((value, dims))
   dtype = _index_dtype([v for v, _ in columns])
-  columns = [(_as_places(v, dtype, operand[p[0]]), dims) for (v, dims), p in zip(columns, parts)]
+  columns = [
+      (_as_places(v, dtype, operand[p[0]]), dims) for (v, dims), p in zip(columns, parts)]
   if all(isinstance(v, (int, np.ndarray, np.generic)) for v, _ in columns):
     return _known_vectors(columns, batch, dtype)
   made = [_spread(v, dims, batch, dtype) for v, dims in columns]
@@ -225,7 +228,9 @@ def wrapped(i: Any, n: int) -> Any:
 
 def widened(i: Any) -> Any:
   """Indices in at least 32 bits."""
-  return convert(i, np.dtype(np.int32)) if dtypes.itemsize_bits(typeof(i).dtype) < 32 else i
+  if dtypes.itemsize_bits(typeof(i).dtype) < 32:
+    return convert(i, np.dtype(np.int32))
+  return i
 
 
 def _index_dtype(values: Sequence[Any]) -> Any:

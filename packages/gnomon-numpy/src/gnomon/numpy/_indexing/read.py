@@ -44,7 +44,9 @@ def getitem(self: Any, index: Any) -> Any:
       shape = self.shape
       if shape and shape[0]:
         n = shape[0]
-        return _row(self, index if 0 <= index < n else min(max(index + n * (index < 0), 0), n - 1))
+        if not 0 <= index < n:
+          index = min(max(index + n if index < 0 else index, 0), n - 1)
+        return _row(self, index)
     return _eager(self, index)
   entries, numbers = parse(index, typeof(self).shape)
   return read(self, entries, numbers)
@@ -111,7 +113,8 @@ def read(
   basic = is_basic(entries)
   if basic and (mode is not FILL or not any(e in ("i", "r") for e in entries)):
     return _slice(x, entries, numbers)
-  return _gather(x, entries, numbers, mode, fill_value, is_sorted or basic, unique or basic)
+  return _gather(
+      x, entries, numbers, mode, fill_value, is_sorted or basic, unique or basic)
 
 
 # ---- slices and places
@@ -164,7 +167,8 @@ def _window(
     if tuple(counts) == shape and strides is None:
       return x
     return lax.slice(x, starts, [s + n for s, n in zip(starts, spans)], strides)
-  found = lax.dynamic_slice(x, one_dtype(starts, shape), spans, allow_negative_indices=negative)
+  found = lax.dynamic_slice(
+      x, one_dtype(starts, shape), spans, allow_negative_indices=negative)
   return found if strides is None else lax.slice(found, [0] * len(spans), spans, strides)
 
 

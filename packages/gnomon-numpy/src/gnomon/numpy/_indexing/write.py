@@ -41,7 +41,7 @@ def update(
   """
   aval = typeof(x)
   values = _as_values(values, aval.dtype)
-  _warn_unsafe(op, aval, values)
+  _warn_unsafe(aval, values)
   how = FILL if mode is None else usable(mode)
   if type(index) is not tuple and _is_simple_mask(index, aval, values):
     return _masked_update(op, x, index, values)
@@ -79,9 +79,9 @@ def _converted(values: Any, dtype: Any) -> Any:
   return values if typeof(values).dtype == dtype else convert(values, dtype)
 
 
-def _warn_unsafe(op: str, x: Any, values: Any) -> None:
+def _warn_unsafe(x: Any, values: Any) -> None:
   """Warns where values lose their kind, as 1.5 among integers."""
-  if isinstance(values, bool) and op == "set" or getattr(values, "dtype", None) == x.dtype:
+  if getattr(values, "dtype", None) == x.dtype:
     return
   try:
     dtype = dtypes.result_type(x, values)
@@ -91,8 +91,8 @@ def _warn_unsafe(op: str, x: Any, values: Any) -> None:
     return
   own = typeof(values).dtype
   warnings.warn(
-      f"scatter inputs have incompatible types: cannot safely cast value from dtype={own} to "
-      f"dtype={x.dtype} with jax_numpy_dtype_promotion="
+      f"scatter inputs have incompatible types: cannot safely cast value from "
+      f"dtype={own} to dtype={x.dtype} with jax_numpy_dtype_promotion="
       f"{config.read('jax_numpy_dtype_promotion')}. Convert it explicitly, with "
       f"values.astype(x.dtype): this will be an error.", FutureWarning, stacklevel=4)
 
@@ -116,7 +116,7 @@ def write(
     out = write(op, convert(x, wide), values, entries, numbers, mode, is_sorted, unique)
     return convert(out, aval.dtype, aval.weak_type)
   values = _converted(values, aval.dtype)
-  if all(e is None or e in (":", "n", ".") or type(e) is tuple and abs(e[1]) == 1
+  if all(e is None or e in (":", "n", ".") or (type(e) is tuple and abs(e[1]) == 1)
          for e in entries):
     return _write_window(op, x, values, entries, numbers)
   p = layout(x, entries, numbers)
@@ -191,7 +191,8 @@ def _write_window(
 def layout_of_window(shape: Sequence[int], entries: Entries) -> Layout:
   """The shape of the elements in one window, as far as `fitted` asks."""
   out: list[int] = []
-  new, backwards = [], []
+  new: list[int] = []
+  backwards: list[int] = []
   d = 0
   for e in entries:
     if e is None:
@@ -233,7 +234,8 @@ def _select(op: str, x: Any, mask: Any, values: Any) -> Any:
   aval = typeof(x)
   wide = _wide_dtype(op, aval, values)
   if wide != aval.dtype:
-    return convert(_select(op, convert(x, wide), mask, values), aval.dtype, aval.weak_type)
+    done = _select(op, convert(x, wide), mask, values)
+    return convert(done, aval.dtype, aval.weak_type)
   values = _converted(values, aval.dtype)
   s = typeof(values).shape
   values = lax.broadcast_in_dim(
