@@ -317,6 +317,16 @@ from gnomon.numpy._calculus import unwrap as unwrap
 from gnomon.numpy._interp import interp as interp
 from gnomon.numpy._convolution import convolve as convolve
 from gnomon.numpy._convolution import correlate as correlate
+from gnomon.numpy._polynomial import poly as poly
+from gnomon.numpy._polynomial import polyadd as polyadd
+from gnomon.numpy._polynomial import polyder as polyder
+from gnomon.numpy._polynomial import polydiv as polydiv
+from gnomon.numpy._polynomial import polyfit as polyfit
+from gnomon.numpy._polynomial import polyint as polyint
+from gnomon.numpy._polynomial import polymul as polymul
+from gnomon.numpy._polynomial import polysub as polysub
+from gnomon.numpy._polynomial import polyval as polyval
+from gnomon.numpy._polynomial import roots as roots
 from gnomon.numpy._windows import bartlett as bartlett
 from gnomon.numpy._windows import blackman as blackman
 from gnomon.numpy._windows import hamming as hamming
