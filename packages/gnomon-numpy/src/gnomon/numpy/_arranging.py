@@ -7,7 +7,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import typeof
@@ -15,8 +14,16 @@ from gnomon.numpy._arithmetic import remainder
 from gnomon.numpy._compiled import compiled, freeze
 from gnomon.numpy._promotion import canonical_axes, canonical_axis, check_arraylike
 from gnomon.numpy._values import (
-    Shape, concrete, flat_unless, is_concrete, is_kind, one_array, promise_index, sizes_of,
-    take_rows)
+  Shape,
+  concrete,
+  flat_unless,
+  is_concrete,
+  is_kind,
+  one_array,
+  promise_index,
+  sizes_of,
+  take_rows,
+)
 
 # ---- repeating
 
@@ -49,7 +56,8 @@ def _tile(A: Any, reps: Shape) -> Any:
 
 
 def repeat(
-    a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None,
+    a: Any, repeats: Any, axis: int | None = None, *,
+    total_repeat_length: int | None = None,
     out_sharding: Any = None) -> Any:
   """Repeats each element, or each part along an axis, after itself.
 
@@ -78,7 +86,8 @@ def repeat(
   if total_repeat_length is not None:
     return _repeat_to_length(a, repeats, axis, index(total_repeat_length))
   counts = concrete(
-      "repeat", "repeats", repeats, "Give total_repeat_length, the size of the result, to "
+      "repeat", "repeats", repeats,
+      "Give total_repeat_length, the size of the result, to "
       "have it traced")
   if counts.dtype.kind not in "iub" or counts.ndim > 1:
     raise TypeError(
@@ -127,8 +136,8 @@ def _repeat_to_length(a: Any, repeats: Any, axis: int | None, length: int) -> An
         f"{axis}, got the shape {typeof(counts).shape}")
   if not length:
     return lax.slice_in_dim(x, 0, 0, axis=axis)
-  # Part i ends where the parts up to it have filled the axis; the number of parts that end
-  # at or before a place is the number of the part there.
+  # Part i ends where the parts up to it have filled the axis; the number of parts that
+  # end at or before a place is the number of the part there.
   counts = lax.convert_element_type(lax.reshape(counts, (typeof(counts).size,)), np.int32)
   counts = broadcast_in_dim(counts, (n,), (0,))
   ends = lax.cumsum(counts, axis=0)
@@ -208,9 +217,10 @@ def _pairs(name: str, steps: list[Any], axis: Any, rank: int) -> list[tuple[Any,
   count = max(len(steps), len(axes))
   if len(steps) not in (1, count) or len(axes) not in (1, count):
     raise ValueError(
-        f"{name}: shift and axis must have one length or be scalars, got {len(steps)} shifts "
-        f"and {len(axes)} axes")
-  return list(zip(steps * (count // max(len(steps), 1)), axes * (count // max(len(axes), 1))))
+        f"{name}: shift and axis must have one length or be scalars, got {len(steps)} "
+        f"shifts and {len(axes)} axes")
+  return list(zip(steps * (count // max(len(steps), 1)),
+      axes * (count // max(len(axes), 1))))
 
 
 @compiled(static=("shift", "axis"))

@@ -6,7 +6,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum
 from gnomon.core.types import typeof
@@ -30,7 +29,8 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
   Args:
     a: an array of integers or booleans.
     axis: along which; None flattens the array first. Missing bits at its end are 0.
-    bitorder: whether the first element is the highest bit ("big") or the lowest ("little").
+    bitorder: whether the first element is the highest bit ("big") or the lowest
+      ("little").
 
   >>> import gnomon.numpy as gnp
   >>> gnp.packbits(gnp.array([1, 0, 1])).tolist()
@@ -46,7 +46,8 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
   x = one_array("packbits", a)
   if not is_kind(x, np.integer) and not is_kind(x, np.bool_):
     raise TypeError(
-        f"packbits: Expected an input array of integer or boolean data type, got {typeof(x)}")
+        "packbits: Expected an input array of integer or boolean data type, got "
+        f"{typeof(x)}")
   shifts = _shifts("packbits", bitorder)
   x, axis = flat_unless("packbits", x, axis)
   shape = typeof(x).shape
@@ -70,9 +71,10 @@ def unpackbits(
   Args:
     a: an array of uint8.
     axis: along which; None flattens the array first.
-    count: how many bits to keep along the axis, or if negative, to cut off at its end; zeros
-      are added if there are fewer.
-    bitorder: whether the first element is the highest bit ("big") or the lowest ("little").
+    count: how many bits to keep along the axis, or if negative, to cut off at its end;
+      zeros are added if there are fewer.
+    bitorder: whether the first element is the highest bit ("big") or the lowest
+      ("little").
 
   >>> import gnomon.numpy as gnp
   >>> gnp.unpackbits(gnp.array([160], dtype="uint8"), count=3).tolist()
@@ -83,13 +85,14 @@ def unpackbits(
 
   Raises:
     TypeError: the dtype of `a` is not uint8.
-    ValueError: the axis is out of range, `bitorder` is unknown, or a negative `count` cuts
-      off more than there is.
+    ValueError: the axis is out of range, `bitorder` is unknown, or a negative `count`
+      cuts off more than there is.
   """
   x = one_array("unpackbits", a)
   if typeof(x).dtype != _BYTE:
     raise TypeError(
-        f"unpackbits: Expected an input array of unsigned byte data type, got {typeof(x)}")
+        "unpackbits: Expected an input array of unsigned byte data type, got "
+        f"{typeof(x)}")
   shifts = _shifts("unpackbits", bitorder)
   x, axis = flat_unless("unpackbits", x, axis)
   shape = typeof(x).shape
@@ -105,7 +108,8 @@ def unpackbits(
     return bits
   size = index(count) if count >= 0 else total + index(count)
   if size < 0:
-    raise ValueError(f"unpackbits: count={count} cuts off more than the {total} bits there are")
+    raise ValueError(
+        f"unpackbits: count={count} cuts off more than the {total} bits there are")
   if size <= total:
     return lax.slice_in_dim(bits, 0, size, axis=axis)
   config = [(0, size - total if d == axis else 0, 0) for d in range(len(shape))]

@@ -7,7 +7,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, reduce_sum, select_n
@@ -16,8 +15,20 @@ from gnomon.numpy import _promotion
 from gnomon.numpy._arithmetic import remainder
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
-    canonical_axes, canonical_axis, promote_dtypes, promote_dtypes_inexact)
-from gnomon.numpy._values import array_of, arrays_of, choose, is_kind, one_array, scalar, spread
+  canonical_axes,
+  canonical_axis,
+  promote_dtypes,
+  promote_dtypes_inexact,
+)
+from gnomon.numpy._values import (
+  array_of,
+  arrays_of,
+  choose,
+  is_kind,
+  one_array,
+  scalar,
+  spread,
+)
 
 
 def _pair(x: Any, axis: int) -> tuple[Any, Any]:
@@ -42,7 +53,8 @@ def diff(
     a: an array of at least one dimension.
     n: how many times to take differences.
     axis: along which.
-    prepend, append: values to put before and after `a` first: arrays, or scalars.
+    prepend: values to put before and after `a` first: arrays, or scalars.
+    append: the same.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.diff(gnp.array([1, 4, 9])).tolist()
@@ -59,7 +71,8 @@ def diff(
   if not n:
     return x
   if not typeof(x).ndim:
-    raise ValueError(f"diff requires input that is at least one dimensional, got {typeof(x)}")
+    raise ValueError(
+        f"diff requires input that is at least one dimensional, got {typeof(x)}")
   axis = canonical_axis(axis, typeof(x).ndim, "diff")
   parts = [_border("diff", prepend, x, axis), x, _border("diff", append, x, axis)]
   parts = [array_of(p) for p in promote_dtypes(*[p for p in parts if p is not None])]
@@ -85,7 +98,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
   Args:
     ary: an array.
-    to_end, to_begin: what comes after and before the differences; of their dtype.
+    to_end: what comes after and before the differences; of their dtype.
+    to_begin: the same.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.ediff1d(gnp.array([1, 4, 9]), to_begin=0).tolist()
@@ -121,8 +135,8 @@ def gradient(
 
   Args:
     f: an array of samples.
-    varargs: the distances of samples: none for 1, one scalar for all axes, or one an axis:
-      a scalar, or a vector of the samples' coordinates.
+    varargs: the distances of samples: none for 1, one scalar for all axes, or one an
+      axis: a scalar, or a vector of the samples' coordinates.
     axis: along which axes; None for all.
     edge_order: 1 or 2: of which order differences at the edges are; None for 1.
 
@@ -140,7 +154,8 @@ def gradient(
   order = 1 if edge_order is None else edge_order
   if order not in (1, 2):
     raise ValueError(f"gradient: edge_order must be 1 or 2, got {edge_order!r}")
-  values = [array_of(x) for x in promote_dtypes_inexact(*arrays_of("gradient", f, *varargs))]
+  values = [array_of(x) for x in promote_dtypes_inexact(*arrays_of("gradient", f,
+      *varargs))]
   x, spacings = values[0], values[1:]
   shape = typeof(x).shape
   axes = canonical_axes(axis, len(shape), "gradient")
@@ -153,7 +168,8 @@ def gradient(
         f"gradient: Invalid number of spacing arguments {len(spacings)} for axis={axis}: "
         f"give none, one scalar, or {len(axes)}")
   out = [_slope(x, h, d, order) for h, d in zip(spacings, axes)]
-  return out[0] if axis is not None and hasattr(axis, "__index__") or len(shape) == 1 else out
+  single = len(shape) == 1 or (axis is not None and hasattr(axis, "__index__"))
+  return out[0] if single else out
 
 
 def _slope(x: Any, h: Any, axis: int, order: int) -> Any:
@@ -201,15 +217,15 @@ def _spaces(h: Any, shape: tuple[int, ...], axis: int) -> Any:
   """Distances of neighbouring coordinates, for each sample along an axis."""
   if typeof(h).shape != (shape[axis],):
     raise ValueError(
-        "gradient: Spacing arrays must have the same length as the dimension along which the "
-        f"gradient is calculated: got {typeof(h).shape} for axis {axis} of {shape}")
+        "gradient: Spacing arrays must have the same length as the dimension along which "
+        f"the gradient is calculated: got {typeof(h).shape} for axis {axis} of {shape}")
   step = _step(h, 0)
   wide = (*shape[:axis], shape[axis] - 1, *shape[axis + 1:])
   return lax.broadcast_in_dim(step, wide, (axis,))
 
 
 def _uneven(before: Any, here: Any, after: Any, h: Any, k: Any) -> Any:
-  """Slope of the parabola through three points at distances `h` and `k`, in the middle."""
+  """Slope in the middle of the parabola through points at distances `h` and `k`."""
   left = lax.div(lax.sub(here, before), h)
   right = lax.div(lax.sub(after, here), k)
   both = lax.add(h, k)
@@ -259,7 +275,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     gap = _gaps(places, typeof(values).shape, axis)
   after, before = _pair(values, axis)
   heights = lax.add(after, before)
-  shape = _promotion.broadcast_shapes("trapezoid", typeof(heights).shape, typeof(gap).shape)
+  shape = _promotion.broadcast_shapes("trapezoid", typeof(heights).shape,
+      typeof(gap).shape)
   area = lax.mul(spread("trapezoid", heights, shape), spread("trapezoid", gap, shape))
   total = reduce_sum(area, (axis + len(shape) - typeof(values).ndim,))
   return lax.mul(scalar(0.5, typeof(total).dtype), total)
@@ -270,7 +287,8 @@ def _gaps(x: Any, shape: tuple[int, ...], axis: int) -> Any:
     return _step(x, axis)
   step = _step(x, 0)
   return lax.broadcast_in_dim(
-      step, (*(1,) * axis, typeof(step).shape[0], *(1,) * (len(shape) - axis - 1)), (axis,))
+      step, (*(1,) * axis, typeof(step).shape[0], *(1,) * (len(shape) - axis - 1)),
+      (axis,))
 
 
 @compiled(static=("axis",))
@@ -286,7 +304,7 @@ def unwrap(
 
   >>> import gnomon.numpy as gnp
   >>> gnp.unwrap(gnp.array([0, 3, 1, 2]), period=4).tolist()
-  [0, -1, 1, 2]
+  [0, -1, -3, -2]
 
   Raises:
     TypeError: an argument is no array and no number.
@@ -320,5 +338,6 @@ def unwrap(
     small = lax.lt(*[array_of(v) for v in promote_dtypes(lax.abs(step), limit)])
   fix = choose(lax.bitwise_not(small), lax.sub(near, step), zero)
   first = lax.slice_in_dim(x, 0, 1, axis=axis)
-  rest = lax.slice_in_dim(x, min(1, typeof(x).shape[axis]), typeof(x).shape[axis], axis=axis)
+  rest = lax.slice_in_dim(x, min(1, typeof(x).shape[axis]), typeof(x).shape[axis],
+      axis=axis)
   return lax.concatenate([first, lax.add(rest, lax.cumsum(fix, axis=axis))], axis)

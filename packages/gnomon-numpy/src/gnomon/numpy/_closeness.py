@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
@@ -25,7 +24,8 @@ def isclose(
   Infinities are close to themselves only.
 
   Args:
-    a, b: arrays or numbers; shapes are broadcast.
+    a: an array or number; shapes are broadcast.
+    b: the same.
     rtol: the tolerance relative to `b`.
     atol: the absolute tolerance.
     equal_nan: whether nan is close to nan.
@@ -49,8 +49,10 @@ def _close(name: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> 
     return lax.eq(x, y)
   if is_kind(x, np.integer):
     return _close_integers(name, x, y, rtol, atol)
-  real = np.finfo(typeof(x).dtype).dtype if is_kind(x, np.complexfloating) else typeof(x).dtype
-  rtol, atol = (spread(name, convert(one_array(name, t), real), shape) for t in (rtol, atol))
+  real = np.finfo(typeof(x).dtype).dtype if is_kind(x,
+      np.complexfloating) else typeof(x).dtype
+  rtol, atol = (spread(name, convert(one_array(name, t), real), shape) for t in (rtol,
+      atol))
   near = lax.le(lax.abs(lax.sub(x, y)), lax.add(atol, lax.mul(rtol, lax.abs(y))))
   finite = lax.is_finite(lax.real(y)) if real != typeof(x).dtype else lax.is_finite(y)
   if real != typeof(x).dtype:
@@ -82,7 +84,8 @@ def allclose(
   """Whether all elements differ by no more than `atol + rtol * abs(b)`. See `isclose`.
 
   Args:
-    a, b: arrays or numbers; shapes are broadcast.
+    a: an array or number; shapes are broadcast.
+    b: the same.
     rtol: the tolerance relative to `b`.
     atol: the absolute tolerance.
     equal_nan: whether nan is close to nan.
@@ -103,7 +106,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
   """Whether two arrays have one shape and equal elements.
 
   Args:
-    a1, a2: arrays, numbers, or nested sequences of numbers.
+    a1: an array, a number, or nested sequences of numbers.
+    a2: the same.
     equal_nan: whether nan equals nan.
 
   >>> import gnomon.numpy as gnp
@@ -120,7 +124,8 @@ def array_equiv(a1: Any, a2: Any) -> Any:
   """Whether two arrays, broadcast together, have equal elements.
 
   Args:
-    a1, a2: arrays, numbers, or nested sequences of numbers.
+    a1: an array, a number, or nested sequences of numbers.
+    a2: the same.
 
   >>> import gnomon.numpy as gnp
   >>> bool(gnp.array_equiv(gnp.ones((2, 2)), 1))

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-
 from gnomon import jit
 from gnomon.core.trace import EVAL, get_current
 from gnomon.runtime.jaxlib import arrays
@@ -21,9 +20,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def compiled(*, static: Sequence[str] = ()) -> Callable[[F], F]:
   """Makes a function of arrays one program where its arguments are concrete.
 
-  Under a transformation the body runs inline: its operations go to the trace one by one, so
-  that no call stands between them. `static` names the arguments that are no arrays; they must
-  be hashable, or lists or arrays of integers.
+  Under a transformation the body runs inline: its operations go to the trace one by one,
+  so that no call stands between them. `static` names the arguments that are no arrays;
+  they must be hashable, or lists or arrays of integers.
   """
   def decorate(fun: F) -> F:
     program = jit(fun, static_argnames=tuple(static), inline=True)

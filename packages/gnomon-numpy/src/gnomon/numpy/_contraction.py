@@ -1,4 +1,4 @@
-"""Sums of products of two arrays whose axes have names: what all products come down to."""
+"""Sums of products of arrays whose axes have names: what all products come down to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
@@ -69,10 +68,11 @@ def diagonals(x: Any, labels: Labels) -> tuple[Any, Labels]:
       continue
     if shape[i] != shape[j]:
       raise ValueError(
-          f"einsum: the label {name!r} stands for axes of sizes {shape[i]} and {shape[j]} of "
-          f"an operand of the shape {shape}")
+          f"einsum: the label {name!r} stands for axes of sizes {shape[i]} and "
+          f"{shape[j]} of an operand of the shape {shape}")
     on = lax.eq(
-        lax.broadcasted_iota(np.int32, shape, i), lax.broadcasted_iota(np.int32, shape, j))
+        lax.broadcasted_iota(np.int32, shape, i), lax.broadcasted_iota(np.int32, shape,
+            j))
     zeros = lax.full(shape, 0, aval.dtype)
     x = total(select_n(on, zeros, x), (i,))
     labels = (*labels[:i], *labels[i + 1:])
@@ -111,16 +111,18 @@ def contract(
     options: Options, order: Labels | None = None) -> tuple[Any, Labels]:
   """The sum of products over all labels that are not kept.
 
-  Sizes of 1 broadcast. `order` is a wish: operands are exchanged if that makes it come true.
+  Sizes of 1 broadcast. `order` is a wish: operands are exchanged if that makes it come
+  true.
   """
   x, x_labels = alone(x, x_labels, {*keep, *y_labels})
   y, y_labels = alone(y, y_labels, {*keep, *x_labels})
   x_sizes = dict(zip(x_labels, typeof(x).shape))
   y_sizes = dict(zip(y_labels, typeof(y).shape))
-  for a in x_sizes:
-    n, m = x_sizes[a], y_sizes.get(a, 1)
+  for a, n in x_sizes.items():
+    m = y_sizes.get(a, 1)
     if n != m and 1 not in (n, m):
-      raise ValueError(f"the axes {a!r} of two operands have different sizes, {n} and {m}")
+      raise ValueError(
+          f"the axes {a!r} of two operands have different sizes, {n} and {m}")
   x, x_labels = _without_ones(x, x_labels, y_sizes)
   y, y_labels = _without_ones(y, y_labels, x_sizes)
   x, x_labels = alone(x, x_labels, {*keep, *y_labels})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
@@ -13,14 +12,15 @@ from gnomon.numpy._contraction import KEYWORDS, Options, dot_general
 from gnomon.numpy._promotion import promote_dtypes_inexact
 from gnomon.numpy._values import array_of, arrays_of, is_kind, scalar
 
-# So many products at once are one product of a matrix; more are summed step by step, which
-# needs no room for the matrix.
+# So many products at once are one product of a matrix; more are summed step by step,
+# which needs no room for the matrix.
 _AT_ONCE = 1 << 22
 
 
 def _checked(name: str, a: Any, v: Any, mode: str) -> list[Any]:
   if mode not in ("full", "same", "valid"):
-    raise ValueError(f"{name}: mode must be one of ['full', 'same', 'valid'], got {mode!r}")
+    raise ValueError(
+        f"{name}: mode must be one of ['full', 'same', 'valid'], got {mode!r}")
   xs = arrays_of(name, a, v)
   shapes = [typeof(x).shape for x in xs]
   if any(len(s) != 1 for s in shapes):
@@ -28,7 +28,8 @@ def _checked(name: str, a: Any, v: Any, mode: str) -> list[Any]:
         f"{name}() only support 1-dimensional inputs, got the shapes {shapes[0]} and "
         f"{shapes[1]}")
   if any(not s[0] for s in shapes):
-    raise ValueError(f"{name}: inputs cannot be empty, got shapes {shapes[0]} and {shapes[1]}")
+    raise ValueError(
+        f"{name}: inputs cannot be empty, got shapes {shapes[0]} and {shapes[1]}")
   return [array_of(x) for x in promote_dtypes_inexact(*xs)]
 
 
@@ -78,9 +79,10 @@ def convolve(
   """The convolution of two vectors: coefficients of the product of polynomials.
 
   Args:
-    a, v: vectors; integers are converted to floats.
-    mode: `"full"` for all sums, `"same"` for as many as the longer vector has elements, from
-      the middle, `"valid"` for those in which the vectors overlap completely.
+    a: a vector; integers are converted to floats.
+    v: the same.
+    mode: `"full"` for all sums, `"same"` for as many as the longer vector has elements,
+      from the middle, `"valid"` for those in which the vectors overlap completely.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
 
@@ -105,7 +107,8 @@ def correlate(
   """The correlation of two vectors: sums of products, one of them shifted.
 
   Args:
-    a, v: vectors; integers are converted to floats, and `v` is conjugated.
+    a: a vector; integers are converted to floats, and `v` is conjugated.
+    v: the same.
     mode: as for `convolve`.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
@@ -104,8 +103,8 @@ def cumulative_sum(
   Args:
     x: an array of at least one dimension.
     axis: along which; may be left out for a vector.
-    dtype: the dtype of the sums; by default that of `x`, of integers and booleans int32 or
-      uint32 (64 bits with x64).
+    dtype: the dtype of the sums; by default that of `x`, of integers and booleans int32
+      or uint32 (64 bits with x64).
     include_initial: whether a 0 comes first.
 
   >>> import gnomon.numpy as gnp
@@ -128,8 +127,8 @@ def cumulative_prod(
   Args:
     x: an array of at least one dimension.
     axis: along which; may be left out for a vector.
-    dtype: the dtype of the products; by default that of `x`, of integers and booleans int32
-      or uint32 (64 bits with x64).
+    dtype: the dtype of the products; by default that of `x`, of integers and booleans
+      int32 or uint32 (64 bits with x64).
     include_initial: whether a 1 comes first.
 
   >>> import gnomon.numpy as gnp

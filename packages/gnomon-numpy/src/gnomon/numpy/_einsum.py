@@ -9,7 +9,14 @@ from gnomon import lax
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled, freeze
-from gnomon.numpy._contraction import Labels, Options, alone, arranged, contract, result_dtype
+from gnomon.numpy._contraction import (
+  Labels,
+  Options,
+  alone,
+  arranged,
+  contract,
+  result_dtype,
+)
 from gnomon.numpy._promotion import check_arraylike
 from gnomon.numpy._values import array_of, refuse_out
 
@@ -29,7 +36,8 @@ def _of_lists(first: Any, rest: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
       return "".join(["..." if i is Ellipsis else _LETTERS[i] for i in labels])
     except (TypeError, IndexError) as e:
       raise ValueError(
-          f"einsum: labels must be integers from 0 to {len(_LETTERS) - 1} or Ellipsis, got "
+          f"einsum: labels must be integers from 0 to {len(_LETTERS) - 1} or Ellipsis, "
+          "got "
           f"{labels!r}") from e
 
   text = ",".join(map(word, lists))
@@ -43,8 +51,8 @@ def _terms(subscripts: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels]
   words = left.split(",")
   if len(words) != len(ndims):
     raise ValueError(
-        f"Number of einsum subscripts, {len(words)}, must be equal to the number of operands, "
-        f"{len(ndims)}: {subscripts!r}")
+        f"Number of einsum subscripts, {len(words)}, must be equal to the number of "
+        f"operands, {len(ndims)}: {subscripts!r}")
   named = [_labels(w, n, i, subscripts) for i, (w, n) in enumerate(zip(words, ndims))]
   most = max([len([a for a in t if isinstance(a, int)]) for t in named], default=0)
   # Numbers count from the last axis of `...`, where operands are aligned.
@@ -60,7 +68,8 @@ def _terms(subscripts: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels]
   if len(set(out)) != len(out):
     twice = next(a for a in out if out.count(a) > 1)
     raise ValueError(
-        f"Output character {twice!r} appeared more than once in the output: {subscripts!r}")
+        f"Output character {twice!r} appeared more than once in the output: "
+        f"{subscripts!r}")
   return named, out
 
 
@@ -72,8 +81,8 @@ def _labels(word: str, ndim: int, i: int, subscripts: str) -> Labels:
   count = ndim - len(before) - len(after)
   if count < 0 or (count and not dots):
     raise ValueError(
-        f"Einstein sum subscript {word!r} does not contain the correct number of indices for "
-        f"operand {i}, which has {ndim} dimensions")
+        f"Einstein sum subscript {word!r} does not contain the correct number of indices "
+        f"for operand {i}, which has {ndim} dimensions")
   return (*before, *range(count - 1, -1, -1), *after)
 
 
@@ -87,7 +96,8 @@ def _output(word: str, dots: tuple[int, ...], subscripts: str) -> Labels:
 # ---- paths
 
 
-def _path(subscripts: str, operands: Sequence[Any], optimize: Any) -> list[tuple[int, ...]]:
+def _path(subscripts: str, operands: Sequence[Any], optimize: Any) -> list[tuple[int,
+    ...]]:
   """Which operands to contract, step by step; results come last in the list."""
   n = len(operands)
   if n <= 2 or optimize is False:
@@ -146,9 +156,9 @@ def einsum(
     _dot_general: Any = lax.dot_general, out_sharding: Any = None) -> Any:
   """Sums of products, written by naming axes.
 
-  `"ij,jk->ik"`: axes of one letter run together, and those not named after `->` are summed
-  over. Without `->`, the result has the letters that occur once, in alphabetical order.
-  `...` stands for axes that are not named; they broadcast.
+  `"ij,jk->ik"`: axes of one letter run together, and those not named after `->` are
+  summed over. Without `->`, the result has the letters that occur once, in alphabetical
+  order. `...` stands for axes that are not named; they broadcast.
 
   Args:
     subscripts: the letters; or the first operand, followed by a list of integers for its
@@ -156,8 +166,8 @@ def einsum(
     operands: arrays; dtypes are promoted.
     out: not supported.
     optimize: in which order to contract more than two operands: `"auto"`, `"greedy"`,
-      `"optimal"` or another of opt_einsum's; a path from `einsum_path`; False for the order
-      in which they are given.
+      `"optimal"` or another of opt_einsum's; a path from `einsum_path`; False for the
+      order in which they are given.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
     out_sharding: how the result is laid out over devices; None without a mesh.

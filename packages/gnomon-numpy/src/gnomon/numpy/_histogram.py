@@ -7,7 +7,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
@@ -23,7 +22,8 @@ from gnomon.numpy._values import array_of, choose, is_kind, one_array, scalar
 
 def _is_count(bins: Any) -> bool:
   return hasattr(bins, "__index__") and not (
-      isinstance(bins, (np.ndarray, Array)) and bins.ndim) and not getattr(bins, "shape", ())
+      isinstance(bins, (np.ndarray, Array)) and bins.ndim) and not getattr(bins, "shape",
+      ())
 
 
 def _range_of(x: Any, limits: Any) -> tuple[Any, Any]:
@@ -51,15 +51,17 @@ def _edges(x: Any, bins: Any, limits: Any) -> Any:
     return linspace(low, high, count + 1, dtype=typeof(x).dtype)
   edges = convert(one_array("bins", bins), typeof(x).dtype)
   if typeof(edges).ndim != 1:
-    raise ValueError(f"histogram: bins must be a number or a vector of edges, got {edges}")
+    raise ValueError(
+        f"histogram: bins must be a number or a vector of edges, got {edges}")
   return edges
 
 
 def _check_bins(name: str, bins: Any) -> None:
   if isinstance(bins, str):
     raise NotImplementedError(
-        f"{name}: string values for `bins` are not implemented, got {bins!r}: the number of "
-        "bins would depend on the data. Give a number, or numpy.histogram_bin_edges(...)")
+        f"{name}: string values for `bins` are not implemented, got {bins!r}: the number "
+        "of bins would depend on the data. Give a number, or "
+        "numpy.histogram_bin_edges(...)")
 
 
 def _static(bins: Any) -> Any:
@@ -103,7 +105,7 @@ def _bin_edges(a: Any, bins: Any, limits: Any, count: int | None) -> Any:
 
 
 def _bin_of(x: Any, edges: Any) -> Any:
-  """The bin of each sample; the last edge belongs to the last bin. Others are out of range."""
+  """The bin of each sample; the last edge belongs to the last bin, others to none."""
   n = typeof(edges).shape[0] - 1
   at = search(edges, x, "right", "scan")
   dtype = typeof(at).dtype
@@ -157,7 +159,7 @@ def histogram(
           f"histogram: weights should have the same shape as a, {typeof(a).shape}; got "
           f"{typeof(weights).shape}")
   count = _static(bins)
-  return _histogram(a, None if count is not None else bins, range, weights, count,  # type: ignore[no-any-return]
+  return _histogram(a, None if count is not None else bins, range, weights, count,
                     bool(density))
 
 
@@ -170,7 +172,8 @@ def _histogram(
     (x,) = [array_of(v) for v in promote_dtypes_inexact(x)]
     amounts = lax.full((typeof(x).size,), 1, typeof(x).dtype)
   else:
-    x, w = [array_of(v) for v in promote_dtypes_inexact(x, one_array("histogram", weights))]
+    x, w = [array_of(v) for v in promote_dtypes_inexact(x,
+        one_array("histogram", weights))]
     amounts = lax.reshape(w, (typeof(w).size,))
   if is_kind(x, np.complexfloating) and weights is not None:
     x = lax.real(x)
@@ -199,7 +202,8 @@ def histogram2d(
   """How many pairs of samples lie in each of a field of bins.
 
   Args:
-    x, y: vectors of samples of one size.
+    x: a vector of samples.
+    y: the same.
     bins: how many bins along both; a vector of edges for both; or a pair of those.
     range: the ends of the bins: `((x_low, x_high), (y_low, y_high))`.
     weights: what each pair counts, instead of 1.
@@ -223,7 +227,8 @@ def histogram2d(
         "histogram2d: x and y must be vectors of one size, got the shapes "
         f"{typeof(x).shape} and {typeof(y).shape}")
   edges = not _is_count(bins) and not isinstance(bins, str)
-  pair = bins if edges and isinstance(bins, (list, tuple)) and len(bins) == 2 else (bins, bins)
+  pair = bins if edges and isinstance(bins, (list, tuple)) and len(bins) == 2 else (bins,
+      bins)
   counts, (first, second) = _histogram_of([x, y], pair, range, weights, density)
   return counts, first, second
 
@@ -260,11 +265,13 @@ def histogramdd(
     if typeof(x).ndim == 1:
       columns = [x]
     else:
-      columns = [lax.index_in_dim(x, d, 1, keepdims=False) for d in _upto(typeof(x).shape[1])]
+      columns = [lax.index_in_dim(x, d, 1,
+          keepdims=False) for d in _upto(typeof(x).shape[1])]
   many = (bins,) * len(columns) if _is_count(bins) else bins
   if isinstance(many, str) or len(many) != len(columns):
     raise ValueError(
-        f"histogramdd: there should be a bin for each dimension, {len(columns)}; got {bins!r}")
+        f"histogramdd: there should be a bin for each dimension, {len(columns)}; got "
+        f"{bins!r}")
   return _histogram_of(columns, many, range, weights, density)
 
 
@@ -283,7 +290,7 @@ def _histogram_of(
   counts = tuple([_static(b) for b in bins])
   edges = [None if c is not None else b for b, c in zip(bins, counts)]
   limits = [None] * len(columns) if limits is None else list(limits)
-  return _histogram_nd(list(columns), edges, limits, weights, counts, bool(density))  # type: ignore[no-any-return]
+  return _histogram_nd(list(columns), edges, limits, weights, counts, bool(density))
 
 
 @compiled(static=("counts", "density"))

@@ -7,15 +7,22 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled, freeze
 from gnomon.numpy._promotion import canonical_axes, canonical_axis, check_arraylike
 from gnomon.numpy._values import (
-    concrete, flat_unless, is_concrete, is_kind, one_array, promise_index, scalar, spread,
-    take_rows)
+  concrete,
+  flat_unless,
+  is_concrete,
+  is_kind,
+  one_array,
+  promise_index,
+  scalar,
+  spread,
+  take_rows,
+)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
@@ -72,7 +79,8 @@ def _insert_traced(arr: Any, obj: Any, values: Any, axis: int | None) -> Any:
   at = one_array("insert", obj)
   if not is_kind(at, np.integer) or typeof(at).ndim > 1:
     raise TypeError(
-        f"insert: traced indices must be an integer or a vector of them, got {typeof(at)}")
+        "insert: traced indices must be an integer or a vector of them, got "
+        f"{typeof(at)}")
   single = not typeof(at).ndim
   at = lax.reshape(at, (typeof(at).size,))
   count = typeof(at).shape[0]
@@ -102,7 +110,8 @@ def _insertion(
     if typeof(values).shape[d] != 1:
       raise ValueError(
           f"insert: for one index along axis {d} give the values of one part, got "
-          f"{typeof(values).shape[d]} parts; for several give as many indices: obj=[i, i]")
+          f"{typeof(values).shape[d]} parts; for several give as many indices: obj=[i, "
+          "i]")
   return x, spread("insert", values, shape), d
 
 
@@ -116,8 +125,8 @@ def delete(
     obj: which: an integer, a slice, a sequence or array of integers, or a boolean mask;
       negative indices count from the end. An integer may be traced.
     axis: along which; None flattens the array first.
-    assume_unique_indices: a promise that integers in a vector are all different (as indices
-      from 0 to the size): it may be traced then.
+    assume_unique_indices: a promise that integers in a vector are all different (as
+      indices from 0 to the size): it may be traced then.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.delete(gnp.arange(4), 1).tolist()
@@ -146,8 +155,8 @@ def delete(
   if at.dtype == np.bool_:
     if at.shape != (n,):
       raise ValueError(
-          f"delete: a boolean mask must have one entry for each of the {n} parts, got the "
-          f"shape {at.shape}")
+          f"delete: a boolean mask must have one entry for each of the {n} parts, got "
+          f"the shape {at.shape}")
     return _delete_rows(arr, np.flatnonzero(~at).astype(promise_index(n)), axis)
   if at.size and at.dtype.kind not in "iu":
     raise IndexError(f"delete: indices must be integers or booleans, got {at.dtype}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
@@ -15,11 +14,21 @@ from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_dtypes_inexact
 from gnomon.numpy._searching import search
 from gnomon.numpy._values import (
-    array_of, arrays_of, choose, is_kind, is_nan, one_array, scalar, spread, take_rows)
+  array_of,
+  arrays_of,
+  choose,
+  is_kind,
+  is_nan,
+  one_array,
+  scalar,
+  spread,
+  take_rows,
+)
 
 
 def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
+    period: Any = None) -> Any:
   """Values of the broken line through given points.
 
   Args:
@@ -43,8 +52,10 @@ def interp(
   for name, side in (("left", left), ("right", right)):
     if isinstance(side, str) and side != "extrapolate":
       raise ValueError(
-          f"interp: the only valid string value of {name!r} is 'extrapolate', got {side!r}")
-  beyond = (left if isinstance(left, str) else None, right if isinstance(right, str) else None)
+          f"interp: the only valid string value of {name!r} is 'extrapolate', got "
+          f"{side!r}")
+  beyond = (left if isinstance(left, str) else None, right if isinstance(right,
+      str) else None)
   left = None if beyond[0] else left
   right = None if beyond[1] else right
   return _interp(x, xp, fp, left, right, period, beyond)
@@ -107,7 +118,8 @@ def _on_lines(
     f0, f1 = take_rows(fp, before, 0), take_rows(fp, after, 0)
     width = lax.sub(x1, x0)
     same = lax.eq(width, scalar(0, dtype))
-    share = lax.div(lax.sub(x, x0), choose(lax.bitwise_not(same), width, scalar(1, dtype)))
+    share = lax.div(lax.sub(x, x0), choose(lax.bitwise_not(same), width,
+        scalar(1, dtype)))
     rise = lax.sub(f1, f0)
     out = lax.add(f0, lax.mul(convert(share, value), rise))
     # Exact at the points, also beside infinities.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import pairwise
 from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.trace import Tracer
@@ -17,7 +16,14 @@ from gnomon.numpy._promotion import canonical_axis, check_arraylike, promote_dty
 from gnomon.numpy._shape import atleast_1d, atleast_2d, atleast_3d
 from gnomon.numpy._stacking import stack_p, unstack_p
 from gnomon.numpy._values import (
-    array_of, arrays_of, asked_dtype, concrete, one_array, refuse_out, sizes_of)
+  array_of,
+  arrays_of,
+  asked_dtype,
+  concrete,
+  one_array,
+  refuse_out,
+  sizes_of,
+)
 
 _ARRAYS = (Array, Tracer, np.ndarray)
 
@@ -32,7 +38,8 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
       raise ValueError(f"{name} needs a sequence of arrays, got a 0-d array")
     return list(unstack_p.bind(x, axis=0)) if typeof(x).shape[0] else []
   if not isinstance(arrays, (list, tuple)):
-    raise TypeError(f"{name} needs a sequence of arrays, got {arrays!r} of {type(arrays)}")
+    raise TypeError(
+        f"{name} needs a sequence of arrays, got {arrays!r} of {type(arrays)}")
   return list(arrays)
 
 
@@ -81,8 +88,8 @@ def _concatenate(name: str, arrays: Any, axis: int | None, dtype: Any) -> Any:
   for i, x in enumerate(xs):
     if not typeof(x).ndim:
       raise ValueError(
-          f"{name}: zero-dimensional arrays cannot be concatenated, as the one at position "
-          f"{i}; use stack, or axis=None")
+          f"{name}: zero-dimensional arrays cannot be concatenated, as the one at "
+          f"position {i}; use stack, or axis=None")
   return _join(xs, canonical_axis(axis, typeof(xs[0]).ndim, name))
 
 
@@ -143,7 +150,8 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
   xs = _one_dtype("stack", _sequence("stack", arrays), dtype)
   shapes = [typeof(x).shape for x in xs]
   if any(s != shapes[0] for s in shapes):
-    raise ValueError(f"stack needs arrays of one shape, got {', '.join(map(str, shapes))}")
+    raise ValueError(
+        f"stack needs arrays of one shape, got {', '.join(map(str, shapes))}")
   return stack_p.bind(*xs, axis=canonical_axis(axis, len(shapes[0]) + 1, "stack"))[0]
 
 
@@ -263,8 +271,8 @@ def block(arrays: Any) -> Any:
       along the last axis, the next ones along the one before it, and so on.
 
   >>> import gnomon.numpy as gnp
-  >>> gnp.block([[gnp.eye(1), gnp.zeros((1, 1))], [gnp.zeros((1, 1)), gnp.eye(1)]]).tolist()
-  [[1.0, 0.0], [0.0, 1.0]]
+  >>> gnp.block([[gnp.eye(1), gnp.zeros((1, 1))], [gnp.zeros((1, 1)),
+  gnp.eye(1)]]).tolist() [[1.0, 0.0], [0.0, 1.0]]
 
   Raises:
     TypeError: there is a tuple, or sizes do not fit.
@@ -287,7 +295,8 @@ def _depth(x: Any) -> tuple[int, list[Any]]:
     raise ValueError("block: a list is empty")
   depths, leaves = zip(*map(_depth, x))
   if len(set(depths)) > 1:
-    raise ValueError(f"block needs lists of one depth, got the depths {sorted(set(depths))}")
+    raise ValueError(
+        f"block needs lists of one depth, got the depths {sorted(set(depths))}")
   return depths[0] + 1, [leaf for part in leaves for leaf in part]
 
 
@@ -344,7 +353,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
   Raises:
     ValueError: the parts would not be equal, or the axis is out of range.
   """
-  return _split(ary, _cuts("split", indices_or_sections), index(axis), "split")  # type: ignore[no-any-return]
+  return _split(ary, _cuts("split", indices_or_sections), index(axis), "split")
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
@@ -352,8 +361,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
   Args:
     ary: an array.
-    indices_or_sections: the number of parts, or the indices before which to cut. They must
-      be known, not traced.
+    indices_or_sections: the number of parts, or the indices before which to cut. They
+      must be known, not traced.
     axis: along which.
 
   >>> import gnomon.numpy as gnp
@@ -364,14 +373,15 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     ValueError: the number of parts is not positive, or the axis is out of range.
   """
   cuts = _cuts("array_split", indices_or_sections)
-  return _split(ary, cuts, index(axis), "array_split")  # type: ignore[no-any-return]
+  return _split(ary, cuts, index(axis), "array_split")
 
 
 def _cuts(name: str, where: Any) -> Any:
   """The number of parts, or a tuple of indices."""
   if isinstance(where, Tracer):
     where = concrete(
-        name, "indices_or_sections", where, "Give it as Python integers, or make the argument "
+        name, "indices_or_sections", where,
+        "Give it as Python integers, or make the argument "
         "static for jit (static_argnums)")
   if hasattr(where, "__index__") and not getattr(where, "ndim", 0):
     return index(where)
@@ -385,17 +395,19 @@ def _split(ary: Any, cuts: Any, axis: int, name: str) -> list[Any]:
   n = typeof(x).shape[axis]
   if isinstance(cuts, int):
     if cuts <= 0:
-      raise ValueError(f"{name}: the number of sections must be larger than 0, got {cuts}")
+      raise ValueError(
+          f"{name}: the number of sections must be larger than 0, got {cuts}")
     size, rest = divmod(n, cuts)
     if rest and name != "array_split":
       raise ValueError(
-          f"{name}: an array split into {cuts} parts does not result in an equal division of "
-          f"axis {axis} with {n} elements; array_split gives unequal parts")
+          f"{name}: an array split into {cuts} parts does not result in an equal "
+          f"division of axis {axis} with {n} elements; array_split gives unequal parts")
     sizes = (size + 1,) * rest + (size,) * (cuts - rest)
     return lax.split(x, sizes, axis)
   edges = [0, *cuts, n]
-  if all(a <= b for a, b in zip(edges, edges[1:])):
-    return lax.split(x, tuple([b - a for a, b in zip(edges, edges[1:])]), axis)
+  sizes = tuple([b - a for a, b in pairwise(edges)])
+  if all(size >= 0 for size in sizes):
+    return lax.split(x, sizes, axis)
   parts = [slice(a, b).indices(n) for a, b in zip([None, *cuts], [*cuts, None])]
   return [lax.slice_in_dim(x, a, max(a, b), axis=axis) for a, b, _ in parts]
 
@@ -416,7 +428,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
   """
   (ary,) = arrays_of("hsplit", ary)
   axis = 0 if typeof(ary).ndim == 1 else 1
-  return _split(ary, _cuts("hsplit", indices_or_sections), axis, "hsplit")  # type: ignore[no-any-return]
+  return _split(ary, _cuts("hsplit", indices_or_sections), axis, "hsplit")
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
@@ -433,7 +445,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
   Raises:
     ValueError: the parts would not be equal, or `ary` has no dimensions.
   """
-  return _split(ary, _cuts("vsplit", indices_or_sections), 0, "vsplit")  # type: ignore[no-any-return]
+  return _split(ary, _cuts("vsplit", indices_or_sections), 0, "vsplit")
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
@@ -450,4 +462,4 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
   Raises:
     ValueError: the parts would not be equal, or `ary` has fewer than three dimensions.
   """
-  return _split(ary, _cuts("dsplit", indices_or_sections), 2, "dsplit")  # type: ignore[no-any-return]
+  return _split(ary, _cuts("dsplit", indices_or_sections), 2, "dsplit")

@@ -28,8 +28,8 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
   found = _SIGNATURE.fullmatch(re.sub(r"\s+", "", signature))
   if not found:
     raise ValueError(
-        f"not a valid gufunc signature: {signature!r}; write the core dimensions of arguments "
-        "and results in parentheses, as in '(m,k),(k,n)->(m,n)'")
+        f"not a valid gufunc signature: {signature!r}; write the core dimensions of "
+        "arguments and results in parentheses, as in '(m,k),(k,n)->(m,n)'")
 
   def cores(text: str | None) -> list[Core]:
     groups = re.findall(rf"\(({_DIMS})\)", text or "")
@@ -46,7 +46,8 @@ def _check_excluded(excluded: Collection[int | str]) -> None:
           f"excluded={excluded!r}: give positions and names")
   if any(isinstance(e, int) and e < 0 for e in excluded):
     raise ValueError(
-        f"vectorize: excluded={excluded!r} contains negative numbers; positions count from 0")
+        f"vectorize: excluded={excluded!r} contains negative numbers; positions count "
+        "from 0")
 
 
 def vectorize(
@@ -54,8 +55,8 @@ def vectorize(
     signature: str | None = None) -> Callable[..., Any]:
   """A function of scalars, or of arrays of known dimensions, mapped over all others.
 
-  Leading dimensions of the arguments broadcast by NumPy's rule. It is made of `vmap`, so it
-  runs at the speed of a function written for arrays.
+  Leading dimensions of the arguments broadcast by NumPy's rule. It is made of `vmap`, so
+  it runs at the speed of a function written for arrays.
 
   Args:
     pyfunc: a function of arrays.
@@ -69,8 +70,8 @@ def vectorize(
   [1.5, 4.0]
 
   Raises:
-    TypeError: something excluded is neither a position nor a name; later, there are not as
-      many arguments as in the signature.
+    TypeError: something excluded is neither a position nor a name; later, there are not
+      as many arguments as in the signature.
     ValueError: the signature cannot be understood; later, shapes do not fit it.
   """
   _check_excluded(excluded)
@@ -93,8 +94,8 @@ def vectorize(
     inputs, outputs = ([()] * len(mapped), None) if cores is None else cores
     if len(inputs) != len(mapped):
       raise TypeError(
-          f"wrong number of positional arguments: expected {len(inputs)}, got {len(mapped)} "
-          f"{where}")
+          f"wrong number of positional arguments: expected {len(inputs)}, got "
+          f"{len(mapped)} {where}")
     inputs = [*inputs, *[()] * len(named)]
     return _mapped(fun, [*mapped, *named], inputs, outputs, where)
 
@@ -112,8 +113,8 @@ def _mapped(
     n = len(shape) - len(core)
     if n < 0:
       raise ValueError(
-          f"input with shape {shape} does not have enough dimensions for all core dimensions "
-          f"{core} {where}")
+          f"input with shape {shape} does not have enough dimensions for all core "
+          f"dimensions {core} {where}")
     _note_sizes(sizes, core, shape[n:], where)
     leads.append(shape[:n])
   lead = broadcast_shapes("vectorize", *leads)
@@ -135,7 +136,8 @@ def _mapped(
   return checked(*args)
 
 
-def _note_sizes(sizes: dict[str, int], core: Core, shape: Sequence[int], where: str) -> None:
+def _note_sizes(sizes: dict[str, int], core: Core, shape: Sequence[int],
+    where: str) -> None:
   for name, n in zip(core, shape):
     if sizes.setdefault(name, n) != n:
       raise ValueError(
@@ -154,7 +156,8 @@ def _checked(
     values = out if isinstance(out, (tuple, list)) else (out,)
     if len(outputs) > 1 and not isinstance(out, (tuple, list)):
       raise TypeError(
-          f"output must be a tuple when multiple outputs are expected, got: {out!r} {where}")
+          f"output must be a tuple when multiple outputs are expected, got: {out!r} "
+          f"{where}")
     if len(values) != len(outputs):
       raise TypeError(
           f"wrong number of output arguments: expected {len(outputs)}, got {len(values)} "
@@ -179,10 +182,12 @@ def apply_along_axis(
   """A function of vectors, applied to all of them along an axis.
 
   Args:
-    func1d: a function `f(vector, *args, **kwargs)`; its result takes the place of the axis.
+    func1d: a function `f(vector, *args, **kwargs)`; its result takes the place of the
+      axis.
     axis: along which the vectors lie.
     arr: an array of at least one dimension.
-    args, kwargs: more arguments of the function, passed as they are.
+    args: more arguments of the function, passed as they are.
+    kwargs: the same.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.apply_along_axis(gnp.sum, 0, gnp.ones((2, 3))).tolist()
@@ -233,8 +238,8 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Any:
       out = expand_dims(out, axis)
     if typeof(out).ndim != n:
       raise ValueError(
-          "apply_over_axes: the function must keep the number of dimensions, or remove the "
-          f"axis: for the shape {typeof(x).shape} and axis {axis} it gave "
+          "apply_over_axes: the function must keep the number of dimensions, or remove "
+          f"the axis: for the shape {typeof(x).shape} and axis {axis} it gave "
           f"{typeof(out).shape}")
     x = out
   return x

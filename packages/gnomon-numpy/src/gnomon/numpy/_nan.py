@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
@@ -31,7 +30,8 @@ def _without_nan(name: str, a: Any, value: Any) -> Any:
 
 @compiled(static=_DTYPE)
 def nansum(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None,
+    keepdims: bool = False,
     initial: Any = None, where: Any = None) -> Any:
   """Sum of the elements along axes that are not nan. See `sum`.
 
@@ -49,7 +49,8 @@ def nansum(
 
 @compiled(static=_DTYPE)
 def nanprod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None,
+    keepdims: bool = False,
     initial: Any = None, where: Any = None) -> Any:
   """Product of the elements along axes that are not nan. See `prod`.
 
@@ -82,7 +83,8 @@ def _nan_extreme(
 
 @compiled(static=_SHAPE)
 def nanmax(
-    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None,
+    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: Any = None,
     where: Any = None) -> Any:
   """Largest element along axes that is not nan; nan if all are. See `max`.
 
@@ -100,7 +102,8 @@ def nanmax(
 
 @compiled(static=_SHAPE)
 def nanmin(
-    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None,
+    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: Any = None,
     where: Any = None) -> Any:
   """Smallest element along axes that is not nan; nan if all are. See `min`.
 
@@ -118,7 +121,8 @@ def nanmin(
 
 @compiled(static=_DTYPE)
 def nanmean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None,
+    keepdims: bool = False,
     where: Any = None) -> Any:
   """Mean of the elements along axes that are not nan. See `mean`.
 
@@ -142,7 +146,8 @@ def nanmean(
 
 
 @compiled(static=("axis", "dtype"))
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None,
+    out: None = None) -> Any:
   """Sums of all elements up to each one, nan counting as 0. See `cumsum`.
 
   >>> import gnomon.numpy as gnp
@@ -157,7 +162,8 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = No
 
 
 @compiled(static=("axis", "dtype"))
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None,
+    out: None = None) -> Any:
   """Products of all elements up to each one, nan counting as 1. See `cumprod`.
 
   >>> import gnomon.numpy as gnp

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.types import typeof
@@ -47,7 +46,8 @@ def pad(
 
   Raises:
     TypeError: `array` is no array, or the widths are no integers.
-    ValueError: a width is negative or one is missing, or a keyword is unknown in the mode.
+    ValueError: a width is negative or one is missing, or a keyword is unknown in the
+      mode.
     NotImplementedError: the mode is unknown.
   """
   check_arraylike("pad", array)
@@ -85,7 +85,8 @@ def _widths(pad_width: Any, rank: int) -> Widths:
     raise TypeError(f"`pad_width` must be of integral type, got {pad_width!r}")
   out = _pairs("pad_width", given, rank)
   if any(n < 0 for pair in out for n in pair):
-    raise ValueError(f"pad: index can't contain negative values, got pad_width={pad_width!r}")
+    raise ValueError(
+        f"pad: index can't contain negative values, got pad_width={pad_width!r}")
   return out
 
 
@@ -93,14 +94,15 @@ def _pairs(name: str, given: Any, rank: int) -> Any:
   """A number, a pair, or pairs, as one pair an axis."""
   if given.shape not in ((), (1,), (2,), (1, 2), (rank, 2), (1, 1), (rank, 1)):
     raise ValueError(
-        f"pad: {name} has the shape {given.shape} for an array of {rank} dimensions: give one "
-        f"number, one pair, or {rank} pairs")
+        f"pad: {name} has the shape {given.shape} for an array of {rank} dimensions: "
+        f"give one number, one pair, or {rank} pairs")
   return freeze(np.broadcast_to(given, (rank, 2)))
 
 
 @compiled(static=("widths", "mode", "lengths", "reflect_type"))
 def _pad(
-    x: Any, values: Any, widths: Widths, mode: str, lengths: Any, reflect_type: str) -> Any:
+    x: Any, values: Any, widths: Widths, mode: str, lengths: Any,
+    reflect_type: str) -> Any:
   if mode == "constant":
     return _pad_constant(x, values, widths)
   if mode == "empty":
@@ -114,8 +116,8 @@ def _pad(
       continue
     if not n:
       raise ValueError(
-          f"pad: the axis {d} is empty: mode {mode!r} has no elements to take values from; "
-          "only 'constant' and 'empty' pad it")
+          f"pad: the axis {d} is empty: mode {mode!r} has no elements to take values "
+          "from; only 'constant' and 'empty' pad it")
     if mode == "edge":
       x = _beside(x, d, _repeated(x, 0, pair[0], d), _repeated(x, n - 1, pair[1], d))
     elif mode == "wrap":
@@ -161,8 +163,8 @@ def _values_of(x: Any, values: Any) -> Callable[[int], tuple[Any, Any]]:
   shape = shape_of(values)
   if shape not in ((), (1,), (2,), (1, 2), (rank, 2), (1, 1), (rank, 1)):
     raise ValueError(
-        f"pad: values of the shape {shape} for an array of {rank} dimensions: give one, one "
-        f"pair, or {rank} pairs")
+        f"pad: values of the shape {shape} for an array of {rank} dimensions: give one, "
+        f"one pair, or {rank} pairs")
 
   def at(v: Any, i: int) -> Any:
     if isinstance(v, (list, tuple)):
@@ -177,7 +179,8 @@ def _values_of(x: Any, values: Any) -> Callable[[int], tuple[Any, Any]]:
       row = at(values, d) if len(shape) > 1 else values
       row = (at(row, 0), at(row, 1))
     dtype = typeof(x).dtype
-    return convert(one_array("pad", row[0]), dtype), convert(one_array("pad", row[1]), dtype)
+    return convert(one_array("pad", row[0]), dtype), convert(one_array("pad", row[1]),
+        dtype)
 
   return pair
 

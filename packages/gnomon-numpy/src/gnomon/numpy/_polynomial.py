@@ -6,7 +6,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
@@ -14,9 +13,20 @@ from gnomon.core.types import typeof
 from gnomon.numpy import _promotion
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._convolution import convolve
-from gnomon.numpy._promotion import check_arraylike, promote_dtypes, promote_dtypes_inexact
+from gnomon.numpy._promotion import (
+  check_arraylike,
+  promote_dtypes,
+  promote_dtypes_inexact,
+)
 from gnomon.numpy._values import (
-    array_of, arrays_of, concrete, is_kind, one_array, scalar, spread)
+  array_of,
+  arrays_of,
+  concrete,
+  is_kind,
+  one_array,
+  scalar,
+  spread,
+)
 
 # ---- values
 
@@ -101,7 +111,8 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
   """The product of two polynomials.
 
   Args:
-    a1, a2: their coefficients, as vectors.
+    a1: its coefficients, as a vector.
+    a2: the same.
     trim_leading_zeros: whether to drop leading zeros of both first; not under `jit`.
 
   >>> import gnomon.numpy as gnp
@@ -130,7 +141,8 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
 def _trimmed(name: str, x: Any, tolerance: float) -> Any:
   """A polynomial without its leading zeros; one coefficient stays."""
   value = concrete(
-      name, "coefficients", x, "Leave trim_leading_zeros or strip_zeros False to have them "
+      name, "coefficients", x,
+      "Leave trim_leading_zeros or strip_zeros False to have them "
       "traced")
   large = np.flatnonzero(np.abs(value) > tolerance)
   start = int(large[0]) if large.size else max(value.shape[0] - 1, 0)
@@ -141,7 +153,8 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
   """The quotient of two polynomials, and what remains.
 
   Args:
-    u, v: their coefficients, as vectors.
+    u: its coefficients, as a vector.
+    v: the same.
     trim_leading_zeros: whether to drop leading zeros of the remainder; not under `jit`.
 
   >>> import gnomon.numpy as gnp
@@ -225,8 +238,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
   Args:
     p: its coefficients, as a vector.
     m: how many times to integrate.
-    k: the constants of integration, in the order in which they come in: a vector of `m`, or
-      one for all; by default 0.
+    k: the constants of integration, in the order in which they come in: a vector of `m`,
+      or one for all; by default 0.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.polyint(gnp.array([2.0, 2.0]), k=3).tolist()
@@ -241,7 +254,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
   """
   m = index(m)
   if m < 0:
-    raise ValueError(f"polyint: Order of integral must be positive (see polyder), got {m}")
+    raise ValueError(
+        f"polyint: Order of integral must be positive (see polyder), got {m}")
   p, k = [array_of(x) for x in promote_dtypes_inexact(
       *arrays_of("polyint", p, 0 if k is None else k))]
   if not m:
@@ -363,7 +377,8 @@ def poly(seq_of_zeros: Any) -> Any:
 
 @compiled(static=("deg", "rcond", "full", "cov"))
 def polyfit(
-    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None,
+    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False,
+    w: Any = None,
     cov: bool | str = False) -> Any:
   """The polynomial that fits points best, in the sense of least squares.
 
@@ -371,12 +386,12 @@ def polyfit(
     x: the points' first coordinates, as a vector.
     y: their second coordinates: a vector, or a matrix with a set of them in each column.
     deg: the degree of the polynomial.
-    rcond: singular values below this share of the largest count as 0; by default the number
-      of points times the precision of their dtype.
+    rcond: singular values below this share of the largest count as 0; by default the
+      number of points times the precision of their dtype.
     full: whether to give residuals, rank, singular values and `rcond` too.
     w: weights of the points' distances, not squared.
-    cov: whether to give the covariance of the coefficients too; `"unscaled"` takes `w` to be
-      the inverse standard deviations.
+    cov: whether to give the covariance of the coefficients too; `"unscaled"` takes `w` to
+      be the inverse standard deviations.
 
   >>> import gnomon.numpy as gnp
   >>> x = gnp.array([0.0, 1.0, 2.0])
@@ -434,8 +449,8 @@ def _weighted(left: Any, right: Any, w: Any) -> tuple[Any, Any]:
     raise TypeError(f"polyfit: expected a 1-d array for weights, got {typeof(w)}")
   if typeof(w).shape[0] != typeof(right).shape[0]:
     raise TypeError(
-        f"polyfit: expected w and y to have the same length, got {typeof(w).shape[0]} and "
-        f"{typeof(right).shape[0]}")
+        f"polyfit: expected w and y to have the same length, got {typeof(w).shape[0]} "
+        f"and {typeof(right).shape[0]}")
   w = convert(w, typeof(left).dtype)
   return tuple([  # type: ignore[return-value]
       lax.mul(v, broadcast_in_dim(w, typeof(v).shape, (0,))) for v in (left, right)])
@@ -460,4 +475,5 @@ def _covariance(left: Any, scale: Any, residuals: Any, y: Any, cov: bool | str) 
     one = lax.reshape(factor, ())
     return lax.mul(base, broadcast_in_dim(one, (order, order), ()))
   shape = (order, order, typeof(factor).shape[0])
-  return lax.mul(broadcast_in_dim(base, shape, (0, 1)), broadcast_in_dim(factor, shape, (2,)))
+  return lax.mul(broadcast_in_dim(base, shape, (0, 1)), broadcast_in_dim(factor, shape,
+      (2,)))

@@ -7,14 +7,17 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._contraction import KEYWORDS, Options, dot_general, product
 from gnomon.numpy._promotion import (
-    broadcast_shapes, canonical_axes, canonical_axis, promote_dtypes)
+  broadcast_shapes,
+  canonical_axes,
+  canonical_axis,
+  promote_dtypes,
+)
 from gnomon.numpy._stacking import stack_p
 from gnomon.numpy._values import array_of, arrays_of, is_kind, refuse_out, spread
 
@@ -27,8 +30,8 @@ def _check_sizes(name: str, x: Any, i: int, y: Any, j: int) -> None:
   if a[i] != b[j]:
     raise TypeError(
         f"{name} requires contracting dimensions to have the same shape: axis {i} of the "
-        f"first operand has {a[i]} elements, axis {j} of the second {b[j]}; the shapes are "
-        f"{a} and {b}")
+        f"first operand has {a[i]} elements, axis {j} of the second {b[j]}; the shapes "
+        f"are {a} and {b}")
 
 
 @compiled(static=_STATIC)
@@ -37,12 +40,13 @@ def dot(
     out_sharding: Any = None) -> Any:
   """Product of vectors and matrices.
 
-  Of scalars the plain product, of vectors the inner one. Otherwise sums over the last axis
-  of `a` and the last but one of `b`: axes of `a` come first, nothing is broadcast (`matmul`
-  does that).
+  Of scalars the plain product, of vectors the inner one. Otherwise sums over the last
+  axis of `a` and the last but one of `b`: axes of `a` come first, nothing is broadcast
+  (`matmul` does that).
 
   Args:
-    a, b: arrays or numbers; dtypes are promoted.
+    a: an array or number; dtypes are promoted.
+    b: the same.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
     out_sharding: how the result is laid out over devices; None without a mesh.
@@ -94,8 +98,9 @@ def matmul(
   """Products of matrices, one for each index of the leading axes, which broadcast. `@`.
 
   Args:
-    a, b: arrays of at least one dimension; a vector is a row on the left, a column on the
+    a: an array of at least one dimension; a vector is a row on the left, a column on the
       right, and loses that axis again. Dtypes are promoted.
+    b: the same.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
     out_sharding: how the result is laid out over devices; None without a mesh.
@@ -115,8 +120,8 @@ def matmul(
   for i, z in enumerate((x, y)):
     if not typeof(z).ndim:
       raise ValueError(
-          f"matmul input operand {i} must have ndim at least 1, but it has ndim 0; use * to "
-          "multiply by a scalar")
+          f"matmul input operand {i} must have ndim at least 1, but it has ndim 0; use * "
+          "to multiply by a scalar")
   return _matrix_product("matmul", x, y, left, right, (*left[:-1], *right[1:]), options)
 
 
@@ -142,7 +147,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 @compiled()
 def vecmat(x1: Any, x2: Any, /) -> Any:
-  """Products of (conjugated) vectors and matrices, one for each index of the leading axes.
+  """Products of (conjugated) vectors and matrices, for each index of the leading axes.
 
   Args:
     x1: an array of shape `(..., k)`.
@@ -157,7 +162,8 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     TypeError: the sizes of the axes to sum over differ.
   """
   x, y = arrays_of("vecmat", x1, x2)
-  return _matrix_product("vecmat", _conjugate(x), y, ("k",), ("k", "n"), ("n",), Options())
+  return _matrix_product("vecmat", _conjugate(x), y, ("k",), ("k", "n"), ("n",),
+      Options())
 
 
 def _conjugate(x: Any) -> Any:
@@ -170,7 +176,8 @@ def inner(
   """Sums of products over the last axes, for each pair of the other indices.
 
   Args:
-    a, b: arrays whose last axes have one size, or a scalar to multiply by.
+    a: an array whose last axis has the size of the other's, or a scalar to multiply by.
+    b: the same.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
 
@@ -195,7 +202,8 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
   """Products of each element of one array with each of another, as a matrix.
 
   Args:
-    a, b: arrays or numbers, flattened.
+    a: an array or number, flattened.
+    b: the same.
     out: not supported.
 
   >>> import gnomon.numpy as gnp
@@ -210,11 +218,12 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
   x, y = [array_of(z) for z in promote_dtypes(*arrays_of("outer", a, b))]
   x, y = lax.reshape(x, (typeof(x).size,)), lax.reshape(y, (typeof(y).size,))
   n, m = typeof(x).size, typeof(y).size
-  return _times(broadcast_in_dim(x, (n, 1), (0,)), broadcast_in_dim(y, (1, m), (1,)), (n, m))
+  return _times(broadcast_in_dim(x, (n, 1), (0,)), broadcast_in_dim(y, (1, m), (1,)),
+      (n, m))
 
 
 def _times(x: Any, y: Any, shape: tuple[int, ...]) -> Any:
-  """The product of arrays that broadcast to a shape; of booleans, whether both are true."""
+  """The product of arrays that broadcast to a shape; of booleans, their conjunction."""
   x, y = spread("multiply", x, shape), spread("multiply", y, shape)
   return lax.bitwise_and(x, y) if is_kind(x, np.bool_) else lax.mul(x, y)
 
@@ -225,7 +234,8 @@ def vdot(
   """Sum of products of all elements, those of `a` conjugated.
 
   Args:
-    a, b: arrays of one size, flattened.
+    a: an array, flattened; both have one size.
+    b: the same.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
 
@@ -250,7 +260,8 @@ def vecdot(
   """Sums of products along an axis, those of `x1` conjugated; the other axes broadcast.
 
   Args:
-    x1, x2: arrays.
+    x1: an array.
+    x2: the same.
     axis: along which to sum.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
@@ -282,9 +293,10 @@ def tensordot(
   """Sums of products over given axes; the others come first of `a`, then of `b`.
 
   Args:
-    a, b: arrays; dtypes are promoted.
-    axes: how many: the last ones of `a`, the first ones of `b`; or a pair: the axes of `a`,
-      and those of `b`.
+    a: an array; dtypes are promoted.
+    b: the same.
+    axes: how many: the last ones of `a`, the first ones of `b`; or a pair: the axes of
+      `a`, and those of `b`.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
     out_sharding: how the result is laid out over devices; None without a mesh.
@@ -303,8 +315,8 @@ def tensordot(
     count = index(axes)
     if count > min(n, m) or count < 0:
       raise TypeError(
-          f"tensordot: axes={count} must be between 0 and the smaller number of dimensions; "
-          f"the shapes are {typeof(x).shape} and {typeof(y).shape}")
+          f"tensordot: axes={count} must be between 0 and the smaller number of "
+          f"dimensions; the shapes are {typeof(x).shape} and {typeof(y).shape}")
     left, right = tuple(range(n - count, n)), tuple(range(count))
   else:
     pair = tuple(axes)  # type: ignore[arg-type]
@@ -326,7 +338,8 @@ def kron(a: Any, b: Any) -> Any:
   """Kronecker product: an array of copies of `b`, scaled by the elements of `a`.
 
   Args:
-    a, b: arrays or numbers.
+    a: an array or number.
+    b: the same.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.kron(gnp.array([1, 10]), gnp.array([1, 2])).tolist()
@@ -348,7 +361,8 @@ def kron(a: Any, b: Any) -> Any:
     return broadcast_in_dim(z, tuple(sizes), tuple(places))
 
   x, y = spaced(x, 0), spaced(y, 1)
-  apart = tuple([max(n, m) if n and m else 0 for n, m in zip(typeof(x).shape, typeof(y).shape)])
+  apart = tuple([max(n, m) if n and m else 0 for n, m in zip(typeof(x).shape,
+      typeof(y).shape)])
   out = _times(x, y, apart)
   return lax.reshape(out, tuple([apart[d] * apart[d + 1] for d in range(0, 2 * rank, 2)]))
 
@@ -360,8 +374,10 @@ def cross(
   """Cross products of vectors of two or three elements.
 
   Args:
-    a, b: arrays of vectors; the other axes broadcast.
-    axisa, axisb: the axes of `a` and `b` along which the vectors lie.
+    a: an array of vectors; the other axes broadcast.
+    b: the same.
+    axisa: the axes of `a` and `b` along which the vectors lie.
+    axisb: the same.
     axisc: the axis of the result; two vectors of two elements give one number.
     axis: one axis for all three.
 
@@ -379,8 +395,8 @@ def cross(
   n, m = typeof(x).shape[-1], typeof(y).shape[-1]
   if n not in (2, 3) or m not in (2, 3):
     raise ValueError(
-        f"cross: Dimension must be either 2 or 3 for cross product, got vectors of {n} and "
-        f"{m} elements")
+        f"cross: Dimension must be either 2 or 3 for cross product, got vectors of {n} "
+        f"and {m} elements")
   shape = broadcast_shapes("cross", typeof(x).shape[:-1], typeof(y).shape[:-1])
   p, q = ([
       spread("cross", lax.index_in_dim(z, i, -1, keepdims=False), shape)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
@@ -14,12 +13,22 @@ from gnomon.numpy._compiled import compiled, freeze
 from gnomon.numpy._promotion import canonical_axes, check_arraylike
 from gnomon.numpy._reductions import Axis, prepare
 from gnomon.numpy._values import (
-    array_of, choose, is_concrete, is_kind, is_nan, keep_axes, one_array, promise_index,
-    scalar, spread, take_along)
+  array_of,
+  choose,
+  is_concrete,
+  is_kind,
+  is_nan,
+  keep_axes,
+  one_array,
+  promise_index,
+  scalar,
+  spread,
+  take_along,
+)
 
 # Where between the ordered elements a quantile lies: Hyndman and Fan (1996), "Sample
-# quantiles in statistical packages", number 4 to 9: alpha and beta such that the position,
-# counted from 0, is n q + alpha + q (1 - alpha - beta) - 1.
+# quantiles in statistical packages", number 4 to 9: alpha and beta such that the
+# position, counted from 0, is n q + alpha + q (1 - alpha - beta) - 1.
 _CONTINUOUS = {
     "interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
     "linear": (1.0, 1.0), "median_unbiased": (1 / 3, 1 / 3),
@@ -32,8 +41,8 @@ _METHODS = (*_CONTINUOUS, *_NEAREST, *_STEPS)
 def _check(name: str, out: Any, overwrite_input: bool, method: str) -> None:
   if overwrite_input or out is not None:
     raise ValueError(
-        f"{name} does not support overwrite_input=True or an argument out: arrays cannot be "
-        "changed")
+        f"{name} does not support overwrite_input=True or an argument out: arrays cannot "
+        "be changed")
   if method not in _METHODS:
     raise ValueError(
         f"{name}: the method {method!r} is unknown; there are {', '.join(_METHODS)}")
@@ -45,7 +54,8 @@ def _check(name: str, out: Any, overwrite_input: bool, method: str) -> None:
 class _Host:
   """What positions need of an array library: NumPy, in double precision."""
 
-  floor, ceil, where, minimum, maximum = np.floor, np.ceil, np.where, np.minimum, np.maximum
+  floor, ceil, where = np.floor, np.ceil, np.where
+  minimum, maximum = np.minimum, np.maximum
 
 
 class _Traced:
@@ -69,7 +79,8 @@ class _Traced:
 
 def _wide(x: Any, other: Any, shape: tuple[int, ...]) -> Any:
   dtype = typeof(other if isinstance(x, (int, float)) else x).dtype
-  return spread("quantile", array_of(scalar(x, dtype) if isinstance(x, (int, float)) else x),
+  return spread("quantile",
+      array_of(scalar(x, dtype) if isinstance(x, (int, float)) else x),
                 shape)
 
 
@@ -103,7 +114,8 @@ def _positions(q: Any, n: Any, method: str, xp: Any) -> tuple[Any, Any, Any]:
     weight = xp.where(weight > 0, 1.0, weight + 0.5)
   elif method == "closest_observation":
     # It counts from 1: an index that is even there is odd here.
-    weight = xp.where((weight == 0) & (low - 2 * xp.floor(low / 2) == 1), 0.0, weight * 0 + 1)
+    weight = xp.where((weight == 0) & (low - 2 * xp.floor(low / 2) == 1), 0.0,
+        weight * 0 + 1)
   last = n - 1
   first = xp.maximum(low, low * 0)
   return (
@@ -125,7 +137,8 @@ def _one_axis(name: str, a: Any, axis: Axis) -> tuple[Any, int, Any, tuple[int, 
   x, axes = prepare(name, a, axis, None)
   if is_kind(x, np.complexfloating):
     raise ValueError(
-        f"{name} does not support complex numbers: they have no order. Take x.real or abs(x)")
+        f"{name} does not support complex numbers: they have no order. Take x.real or "
+        "abs(x)")
   x = convert(x, dtypes.to_inexact_dtype(typeof(x).dtype))
   shape = typeof(x).shape
   if len(axes) == 1:
@@ -140,14 +153,14 @@ def _one_axis(name: str, a: Any, axis: Axis) -> tuple[Any, int, Any, tuple[int, 
 
 
 def _mix(low: Any, high: Any, weight: Any) -> Any:
-  """Between two elements; exact at both, also of infinities. A weight of nan gives nan."""
+  """Between two elements, exact at both, also of infinities; nan for a weight of nan."""
   if isinstance(weight, np.generic) and weight in (0, 1):
     return high if weight else low
   one, zero = scalar(1, typeof(weight).dtype), scalar(0, typeof(weight).dtype)
   rest = one - weight if isinstance(weight, np.generic) else lax.sub(one, weight)
   mixed = lax.add(lax.mul(low, rest), lax.mul(high, weight))
   if isinstance(weight, np.generic):
-    return select_n(lax.eq(low, high), mixed, low) if weight == weight else mixed
+    return select_n(lax.eq(low, high), mixed, low) if not np.isnan(weight) else mixed
   mixed = select_n(lax.eq(weight, one), mixed, high)
   exact = lax.bitwise_or(
       lax.eq(weight, zero), lax.bitwise_and(lax.eq(low, high), lax.eq(weight, weight)))
@@ -167,7 +180,8 @@ def _pick(x: Any, at: Any, axis: int) -> Any:
 
 
 def _finish(
-    out: Any, lead: int, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Any:
+    out: Any, lead: int, shape: tuple[int, ...], axes: tuple[int, ...],
+    keepdims: bool) -> Any:
   if not keepdims:
     return out
   full = (*typeof(out).shape[:lead], *shape)
@@ -176,7 +190,8 @@ def _finish(
 
 @compiled(static=("axis", "keepdims", "name"))
 def _at_positions(
-    a: Any, low: Any, high: Any, weight: Any, axis: Axis, keepdims: bool, name: str) -> Any:
+    a: Any, low: Any, high: Any, weight: Any, axis: Axis, keepdims: bool,
+    name: str) -> Any:
   """Quantiles at known places; nan where the data have one, or nothing."""
   x, d, shape, axes = _one_axis(name, a, axis)
   aval, lead = typeof(x), typeof(low).ndim
@@ -194,7 +209,8 @@ def _at_positions(
     weight = broadcast_in_dim(weight, typeof(low).shape, tuple(range(lead)))
   out = _mix(low, high, weight)
   nan = spread(name, is_nan(last), typeof(out).shape)
-  return _finish(select_n(nan, out, scalar_like(np.nan, out)), lead, shape, axes, keepdims)
+  return _finish(select_n(nan, out, scalar_like(np.nan, out)), lead, shape, axes,
+      keepdims)
 
 
 def scalar_like(value: Any, x: Any) -> Any:
@@ -203,7 +219,8 @@ def scalar_like(value: Any, x: Any) -> Any:
 
 
 def _quantile(
-    name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: bool, percent: bool) -> Any:
+    name: str, a: Any, q: Any, axis: Axis, method: str, keepdims: bool,
+    percent: bool) -> Any:
   axis = freeze(axis)
   shape = typeof(a).shape
   axes = canonical_axes(axis, len(shape), name)
@@ -224,7 +241,8 @@ def _quantile(
 
 def _check_rank(name: str, q: Any) -> None:
   if typeof(q).ndim > 1:
-    raise ValueError(f"{name}: q must be a scalar or a vector, got the shape {typeof(q).shape}")
+    raise ValueError(
+        f"{name}: q must be a scalar or a vector, got the shape {typeof(q).shape}")
 
 
 def _as_quotient(name: str, q: Any, percent: bool) -> Any:
@@ -276,7 +294,8 @@ def _nan_quantile(
   known = lax.bitwise_and(
       spread(name, lax.gt(count, scalar_like(0, count)), full),
       broadcast_in_dim(lax.eq(q, q), full, tuple(range(lead))))
-  return _finish(choose(known, out, scalar_like(np.nan, out)), lead, shape, axes, keepdims)
+  return _finish(choose(known, out, scalar_like(np.nan, out)), lead, shape, axes,
+      keepdims)
 
 
 def _pick_each(x: Any, at: Any, axis: int, lead: int) -> Any:
@@ -308,8 +327,8 @@ def _weighted(
     given = canonical_axes(axis, len(full), name)
     if axis is None or typeof(w).shape != tuple([full[d] for d in given]):
       raise ValueError(
-          f"{name}: weights must have the shape of a, {full}, or its sizes along axis {axis}; "
-          f"got {typeof(w).shape}")
+          f"{name}: weights must have the shape of a, {full}, or its sizes along axis "
+          f"{axis}; got {typeof(w).shape}")
     order = sorted(range(len(given)), key=lambda i: given[i])
     w = broadcast_in_dim(lax.transpose(w, order), full, tuple(sorted(given)))
   x, d, shape, axes = _one_axis(name, a, axis)
@@ -328,11 +347,13 @@ def _weighted(
   total = lax.index_in_dim(sums, n - 1, d, keepdims=False)
   kept = typeof(total).shape
   full = (*typeof(q).shape, *kept)
-  wanted = lax.mul(broadcast_in_dim(q, full, tuple(range(lead))), spread(name, total, full))
+  wanted = lax.mul(broadcast_in_dim(q, full, tuple(range(lead))),
+      spread(name, total, full))
   wide = (*typeof(q).shape, *aval.shape)
   before = lax.lt(
       spread(name, sums, wide),
-      broadcast_in_dim(wanted, wide, tuple([e for e in range(len(wide)) if e != lead + d])))
+      broadcast_in_dim(wanted, wide,
+          tuple([e for e in range(len(wide)) if e != lead + d])))
   # Elements without weight are no answer, not even to q = 0.
   before = lax.bitwise_or(before, spread(name, lax.le(sums, scalar_like(0, sums)), wide))
   at = reduce_sum(convert(before, np.dtype(np.int32)), (lead + d,))
@@ -378,15 +399,18 @@ def quantile(
 
   Args:
     a: an array of real numbers.
-    q: a share from 0 to 1, or a vector of them, whose dimension comes first in the result.
+    q: a share from 0 to 1, or a vector of them, whose dimension comes first in the
+      result.
     axis: an axis or several; None for all.
-    out, overwrite_input: not supported.
+    out: not supported.
+    overwrite_input: the same.
     method: how to choose between two elements: `"linear"`, `"lower"`, `"higher"`,
       `"midpoint"`, `"nearest"`, `"inverted_cdf"`, `"averaged_inverted_cdf"`,
       `"closest_observation"`, `"interpolated_inverted_cdf"`, `"hazen"`, `"weibull"`,
       `"median_unbiased"`, `"normal_unbiased"`; they are NumPy's.
     keepdims: whether reduced axes stay, with size 1.
-    weights: of the shape of `a` or of its sizes along the axes; for `"inverted_cdf"` only.
+    weights: of the shape of `a` or of its sizes along the axes; for `"inverted_cdf"`
+      only.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.quantile(gnp.array([1.0, 2.0, 4.0]), 0.75).item()
@@ -413,7 +437,9 @@ def percentile(
     a: an array of real numbers.
     q: from 0 to 100, or a vector of such numbers.
     axis: an axis or several; None for all.
-    out, overwrite_input, out_sharding: not supported.
+    out: not supported.
+    overwrite_input: the same.
+    out_sharding: the same.
     method: how to choose between two elements.
     keepdims: whether reduced axes stay, with size 1.
     weights: for the method `"inverted_cdf"` only.
@@ -463,12 +489,13 @@ def nanpercentile(
 def median(
     a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
     keepdims: bool = False) -> Any:
-  """The middle of the ordered elements along axes; of an even number, the middle two's mean.
+  """The middle of the ordered elements along axes; of the middle two, the mean.
 
   Args:
     a: an array of real numbers.
     axis: an axis or several; None for all.
-    out, overwrite_input: not supported.
+    out: not supported.
+    overwrite_input: the same.
     keepdims: whether reduced axes stay, with size 1.
 
   >>> import gnomon.numpy as gnp

@@ -6,16 +6,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
-    canonical_axes, check_arraylike, promote_dtypes_inexact)
+  canonical_axes,
+  check_arraylike,
+  promote_dtypes_inexact,
+)
 from gnomon.numpy._values import (
-    array_of, asked_dtype, choose, is_kind, keep_axes, mask_of, one_array, refuse_out, scalar)
+  array_of,
+  asked_dtype,
+  choose,
+  is_kind,
+  keep_axes,
+  mask_of,
+  one_array,
+  refuse_out,
+  scalar,
+)
 
 Axis = int | Sequence[int] | None
 _SHAPE = ("axis", "keepdims")
@@ -57,7 +68,8 @@ def finish(x: Any, old: Any, axes: tuple[int, ...], dtype: Any, keepdims: bool) 
   return keep_axes(out, old, axes) if keepdims else out
 
 
-def _start(x: Any, initial: Any, dtype: Any, combine: Callable[..., Any], name: str) -> Any:
+def _start(x: Any, initial: Any, dtype: Any, combine: Callable[..., Any],
+    name: str) -> Any:
   """Takes the argument `initial` into a reduction."""
   if initial is None:
     return x
@@ -92,7 +104,8 @@ def _accumulate(
 
 @compiled(static=(*_DTYPE, "promote_integers"))
 def sum(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None,
+    keepdims: bool = False,
     initial: Any = None, where: Any = None, promote_integers: bool = True) -> Any:
   """Sum of elements along axes.
 
@@ -122,15 +135,16 @@ def sum(
 
 @compiled(static=(*_DTYPE, "promote_integers"))
 def prod(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None,
+    keepdims: bool = False,
     initial: Any = None, where: Any = None, promote_integers: bool = True) -> Any:
   """Product of elements along axes.
 
   Args:
     a: an array or number.
     axis: an axis or several; None for all.
-    dtype: the dtype of the product; by default that of `a`, of integers and booleans int32
-      or uint32 (64 bits with x64).
+    dtype: the dtype of the product; by default that of `a`, of integers and booleans
+      int32 or uint32 (64 bits with x64).
     out: not supported.
     keepdims: whether reduced axes stay, with size 1.
     initial: a number to start from.
@@ -173,10 +187,11 @@ def _extreme(
   if initial is None and (empty or where is not None):
     if where is not None:
       raise ValueError(
-          f"{name} does not have an identity: with a mask (where), give the argument initial")
+          f"{name} does not have an identity: with a mask (where), give the argument "
+          "initial")
     raise ValueError(
-        f"{name}: zero-size array to reduction operation {name} which has no identity: the "
-        f"shape is {aval.shape}; give the argument initial")
+        f"{name}: zero-size array to reduction operation {name} which has no identity: "
+        f"the shape is {aval.shape}; give the argument initial")
   if where is not None:
     x = choose(mask_of(name, where, aval.shape), x, bottom(aval.dtype, highest=low))
   if empty:
@@ -195,7 +210,8 @@ def any_zero(shape: tuple[int, ...], axes: Sequence[int]) -> bool:
 
 @compiled(static=_SHAPE)
 def max(
-    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None,
+    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: Any = None,
     where: Any = None) -> Any:
   """Largest element along axes; nan if there is one.
 
@@ -222,7 +238,8 @@ def max(
 
 @compiled(static=_SHAPE)
 def min(
-    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None,
+    a: Any, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: Any = None,
     where: Any = None) -> Any:
   """Smallest element along axes; nan if there is one.
 
@@ -383,7 +400,8 @@ def elements(shape: tuple[int, ...], axes: Sequence[int]) -> int:
 
 @compiled(static=_DTYPE)
 def mean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False,
+    a: Any, axis: Axis = None, dtype: Any = None, out: None = None,
+    keepdims: bool = False,
     *, where: Any = None) -> Any:
   """Arithmetic mean along axes; nan of no elements.
 
@@ -407,7 +425,8 @@ def mean(
   x, axes = prepare("mean", a, axis, out)
   shape = typeof(x).shape
   dtype, work = mean_dtypes(x, asked_dtype(dtype, "mean"))
-  work = work if dtypes.issubdtype(work, np.inexact) else wide(dtypes.to_inexact_dtype(work))
+  work = work if dtypes.issubdtype(work,
+      np.inexact) else wide(dtypes.to_inexact_dtype(work))
   total, count = masked_sum("mean", convert(x, work), axes, where)
   return finish(lax.div(total, count), shape, axes, dtype, keepdims)
 
@@ -419,7 +438,8 @@ def masked_sum(name: str, x: Any, axes: tuple[int, ...], where: Any) -> tuple[An
     return reduce_sum(x, axes), scalar(elements(aval.shape, axes), aval.dtype)
   mask = mask_of(name, where, aval.shape)
   count = reduce_sum(convert(mask, np.dtype(np.int32)), axes)
-  return reduce_sum(choose(mask, x, scalar(0, aval.dtype)), axes), convert(count, aval.dtype)
+  return reduce_sum(choose(mask, x, scalar(0, aval.dtype)), axes), convert(count,
+      aval.dtype)
 
 
 @compiled(static=("axis", "returned", "keepdims"))
@@ -467,7 +487,7 @@ def average(
 
 
 def _weights(w: Any, shape: tuple[int, ...], axes: tuple[int, ...], axis: Axis) -> Any:
-  """Weights as an array whose axes are those of the data; sizes of 1 where they are equal."""
+  """Weights as an array of the shape of the data."""
   given = typeof(w).shape
   if given == shape:
     return w
@@ -476,8 +496,8 @@ def _weights(w: Any, shape: tuple[int, ...], axes: tuple[int, ...], axis: Axis) 
         f"average: weights of another shape, {given} for {shape}, need the argument axis")
   if given != tuple([shape[d] for d in axes]):
     raise ValueError(
-        f"average: weights must have the shape of a, {shape}, or its sizes along axis {axis}, "
-        f"{tuple([shape[d] for d in axes])}; got {given}")
+        f"average: weights must have the shape of a, {shape}, or its sizes along axis "
+        f"{axis}, {tuple([shape[d] for d in axes])}; got {given}")
   order = sorted(range(len(axes)), key=lambda i: axes[i])
   w = lax.transpose(w, order)
   sizes = tuple([n if d in axes else 1 for d, n in enumerate(shape)])

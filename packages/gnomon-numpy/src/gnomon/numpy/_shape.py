@@ -1,4 +1,4 @@
-"""Shapes of arrays: new ones for the same elements, axes in another order, broadcasting."""
+"""Shapes of arrays: other ones, axes in another order, broadcasting."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shape(a: Any) -> Shape:
     TypeError: `a` is no array and no number.
   """
   check_arraylike("shape", a)
-  return typeof(a).shape  # type: ignore[no-any-return]
+  return typeof(a).shape
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
@@ -109,8 +109,8 @@ def _check_order(name: str, order: str) -> None:
     return
   if order in ("A", "K"):
     raise NotImplementedError(
-        f"{name} does not support order={order!r}: an array says nothing of its layout in "
-        "memory. Take 'C' or 'F'")
+        f"{name} does not support order={order!r}: an array says nothing of its layout "
+        "in memory. Take 'C' or 'F'")
   raise ValueError(f"{name}: order must be 'C' or 'F', got {order!r}")
 
 
@@ -275,7 +275,8 @@ def matrix_transpose(x: Any, /) -> Any:
   n = typeof(x).ndim
   if n < 2:
     raise ValueError(
-        f"matrix_transpose needs at least two-dimensional x, got the shape {typeof(x).shape}")
+        "matrix_transpose needs at least two-dimensional x, got the shape "
+        f"{typeof(x).shape}")
   return lax.transpose(x, (*range(n - 2), n - 1, n - 2))
 
 
@@ -336,7 +337,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
   Args:
     a: an array or number.
     axis: the axis to move.
-    start: the axis before which it comes, as they are numbered in `a`; `a.ndim` for the end.
+    start: the axis before which it comes, as they are numbered in `a`; `a.ndim` for the
+      end.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.rollaxis(gnp.zeros((2, 3, 4)), 2).shape
@@ -413,8 +415,9 @@ def atleast_2d(*arys: Any) -> Any:
 
 @compiled()
 def atleast_3d(*arys: Any) -> Any:
-  """Arrays with at least three dimensions: a vector gets axes on both sides, a matrix one
-  at the end.
+  """Arrays with at least three dimensions.
+
+  A vector gets axes on both sides, a matrix one at the end.
 
   Args:
     arys: arrays or numbers; of one, the array is given, of several a list.
@@ -473,8 +476,8 @@ def _broadcast_to(array: Any, shape: Shape, out_sharding: Any) -> Any:
   old = typeof(array).shape
   if len(shape) < len(old):
     raise ValueError(
-        f"broadcast_to cannot broadcast to fewer dimensions: the shape {old} of the array "
-        f"has {len(old)}, {shape} has {len(shape)}")
+        f"broadcast_to cannot broadcast to fewer dimensions: the shape {old} of the "
+        f"array has {len(old)}, {shape} has {len(shape)}")
   return spread("broadcast_to", array, shape)
 
 

@@ -6,7 +6,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
@@ -16,8 +15,18 @@ from gnomon.numpy._promotion import canonical_axis
 from gnomon.numpy._reductions import any_zero, bottom
 from gnomon.numpy._stacking import unstack_p
 from gnomon.numpy._values import (
-    array_of, arrays_of, asked_dtype, choose, flat_unless, is_kind, is_nan, keep_axes,
-    one_array, refuse_out, scalar)
+  array_of,
+  arrays_of,
+  asked_dtype,
+  choose,
+  flat_unless,
+  is_kind,
+  is_nan,
+  keep_axes,
+  one_array,
+  refuse_out,
+  scalar,
+)
 
 _ORDER = ("axis", "kind", "order", "stable", "descending")
 
@@ -29,7 +38,8 @@ def _refuse_kinds(name: str, kind: Any, order: Any) -> None:
         "stable=False say what matters")
   if order is not None:
     raise TypeError(
-        f"{name} does not support the argument 'order', got {order!r}: arrays have no fields")
+        f"{name} does not support the argument 'order', got {order!r}: arrays have no "
+        "fields")
 
 
 def _ordered(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
@@ -48,7 +58,8 @@ def sort(
   Args:
     a: an array; complex numbers are ordered by their real parts first.
     axis: along which; None flattens the array first.
-    kind, order: not supported.
+    kind: not supported.
+    order: the same.
     stable: whether equal elements keep their order.
     descending: whether to order from the largest to the smallest; nans come first then.
 
@@ -75,7 +86,8 @@ def argsort(
   Args:
     a: an array; complex numbers are ordered by their real parts first.
     axis: along which; None flattens the array first.
-    kind, order: not supported.
+    kind: not supported.
+    order: the same.
     stable: whether equal elements keep their order.
     descending: whether to order from the largest to the smallest; nans come first then.
     dtype: the dtype of the indices; by default int32 (int64 with x64).
@@ -129,7 +141,8 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     raise TypeError("lexsort needs at least one key")
   shapes = [typeof(x).shape for x in xs]
   if any(s != shapes[0] for s in shapes):
-    raise ValueError(f"lexsort needs keys of one shape, got {', '.join(map(str, shapes))}")
+    raise ValueError(
+        f"lexsort needs keys of one shape, got {', '.join(map(str, shapes))}")
   dtype = dtypes.default_int_dtype()
   if not shapes[0]:
     return scalar_array(0, dtype)
@@ -174,7 +187,9 @@ def _part(name: str, a: Any, kth: int, axis: int) -> tuple[Any, int]:
 
 @compiled(static=("kth", "axis"))
 def partition(a: Any, kth: int, axis: int = -1) -> Any:
-  """Elements such that number `kth` stands where sorting would put it, smaller ones before.
+  """Elements such that number `kth` stands where sorting would put it.
+
+  Smaller ones stand before it, larger ones after it, in any order.
 
   Args:
     a: an array.
@@ -233,7 +248,8 @@ def _first(name: str, a: Any, axis: int | None, out: Any, keepdims: Any) -> Any:
         best, aval.shape, tuple([e for e in range(aval.ndim) if e != d]))
     # A nan is the first extreme, wherever there is one.
     nan = convert(is_nan(x), np.dtype(np.int8))
-    x, low = lax.add(convert(lax.eq(x, best), np.dtype(np.int8)), lax.add(nan, nan)), False
+    x, low = lax.add(convert(lax.eq(x, best), np.dtype(np.int8)),
+        lax.add(nan, nan)), False
   out = (lax.argmin if low else lax.argmax)(x, d, dtype)
   return _with_dims(out, typeof(whole).shape, axis, d, keepdims)
 
@@ -246,7 +262,8 @@ def _with_dims(
 
 
 @compiled(static=("axis", "keepdims"))
-def argmax(a: Any, axis: int | None = None, out: None = None, keepdims: Any = None) -> Any:
+def argmax(a: Any, axis: int | None = None, out: None = None,
+    keepdims: Any = None) -> Any:
   """The index of the largest element along an axis, of the first of equal ones.
 
   A nan counts as the largest.
@@ -269,7 +286,8 @@ def argmax(a: Any, axis: int | None = None, out: None = None, keepdims: Any = No
 
 
 @compiled(static=("axis", "keepdims"))
-def argmin(a: Any, axis: int | None = None, out: None = None, keepdims: Any = None) -> Any:
+def argmin(a: Any, axis: int | None = None, out: None = None,
+    keepdims: Any = None) -> Any:
   """The index of the smallest element along an axis, of the first of equal ones.
 
   A nan counts as the smallest.

@@ -31,7 +31,8 @@ def _(ctx: Any, *xs: Any, axis: int) -> Values:
   b, out = ctx.b, physical_aval(ctx.avals_out[0])
   slab = out.update(shape=(*out.shape[:axis], 1, *out.shape[axis + 1:]))
   parts = [b.reshape(x, slab) for x in xs]
-  return [b.op1("stablehlo.concatenate", b.tensor(out), parts, {"dimension": b.i64(axis)})]
+  return [b.op1("stablehlo.concatenate", b.tensor(out), parts,
+      {"dimension": b.i64(axis)})]
 
 
 @jvp_rule.define(stack_p)

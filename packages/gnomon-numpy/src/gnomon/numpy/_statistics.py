@@ -6,7 +6,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum
@@ -16,7 +15,15 @@ from gnomon.numpy._promotion import check_arraylike, promote_dtypes_inexact
 from gnomon.numpy._reductions import mean
 from gnomon.numpy._shape import atleast_2d
 from gnomon.numpy._values import (
-    array_of, arrays_of, asked_dtype, choose, concrete, is_kind, one_array, scalar)
+  array_of,
+  arrays_of,
+  asked_dtype,
+  choose,
+  concrete,
+  is_kind,
+  one_array,
+  scalar,
+)
 
 # ---- counts
 
@@ -30,8 +37,8 @@ def bincount(
     x: a vector of integers that are not negative; negative ones count as 0.
     weights: what each occurrence counts, instead of 1.
     minlength: the least size of the result.
-    length: the size of the result; integers beyond it are not counted. It allows `x` to be
-      traced.
+    length: the size of the result; integers beyond it are not counted. It allows `x` to
+      be traced.
     out_sharding: not supported.
 
   >>> import gnomon.numpy as gnp
@@ -139,7 +146,8 @@ def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
   parts = arrays_of("cov", m) if y is None else arrays_of("cov", m, y)
   for p in parts:
     if typeof(p).ndim > 2:
-      raise ValueError(f"cov: m has more than 2 dimensions, its shape is {typeof(p).shape}")
+      raise ValueError(
+          f"cov: m has more than 2 dimensions, its shape is {typeof(p).shape}")
   if dtype is None:
     parts = [array_of(p) for p in promote_dtypes_inexact(*parts)]
   else:
@@ -160,7 +168,8 @@ def _weights(n: int, fweights: Any, aweights: Any, dtype: Any) -> Any:
     given = one_array("cov", given)
     aval = typeof(given)
     if aval.ndim > 1:
-      raise RuntimeError(f"cov: cannot handle multidimensional {name}, of shape {aval.shape}")
+      raise RuntimeError(
+          f"cov: cannot handle multidimensional {name}, of shape {aval.shape}")
     if aval.shape != (n,):
       raise RuntimeError(
           f"cov: incompatible numbers of samples and {name}: {n} and {aval.shape}")
@@ -205,7 +214,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     return lax.div(c, c)
   n = typeof(c).shape[0]
   on = lax.eq(
-      lax.broadcasted_iota(np.int32, (n, n), 0), lax.broadcasted_iota(np.int32, (n, n), 1))
+      lax.broadcasted_iota(np.int32, (n, n), 0), lax.broadcasted_iota(np.int32, (n, n),
+          1))
   own = reduce_sum(choose(on, c, scalar(0, typeof(c).dtype)), (0,))
   complex_ = is_kind(c, np.complexfloating)
   size = lax.sqrt(lax.real(own) if complex_ else own)
@@ -215,6 +225,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
   # Rounding must not lead out of the range of correlations.
   if not complex_:
     return lax.clamp(scalar(-1, typeof(out).dtype), out, scalar(1, typeof(out).dtype))
-  real, imag = (lax.clamp(scalar(-1, typeof(size).dtype), part, scalar(1, typeof(size).dtype))
+  real, imag = (lax.clamp(scalar(-1, typeof(size).dtype), part,
+      scalar(1, typeof(size).dtype))
                 for part in (lax.real(out), lax.imag(out)))
   return lax.complex(real, imag)

@@ -7,7 +7,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, select_n
@@ -71,7 +70,8 @@ def sizes_of(name: str, shape: Any) -> Shape:
     if isinstance(shape, Tracer) or _has_tracer(shape):
       raise
     raise TypeError(
-        f"{name} needs an integer or a sequence of integers as shape, got {shape!r}") from e
+        f"{name} needs an integer or a sequence of integers as shape, got {shape!r}"
+    ) from e
 
 
 def _has_tracer(xs: Any) -> bool:
@@ -99,8 +99,9 @@ def concrete(name: str, what: str, x: Any, hint: str) -> Any:
     if value is None:
       from gnomon.errors import ConcretizationTypeError
       raise ConcretizationTypeError(
-          x, f"{name} needs the value of its argument {what}, which decides the shape of the "
-          f"result. {hint}")
+          x,
+          f"{name} needs the value of its argument {what}, which decides the shape of "
+          f"the result. {hint}")
     x = value
   return np.asarray(x)
 
@@ -117,8 +118,8 @@ def mask_of(name: str, where: Any, shape: Shape) -> Any:
   (where,) = arrays_of(name, where)
   if typeof(where).dtype != np.bool_:
     raise ValueError(
-        f"{name}: where must be None or a boolean array, got dtype {typeof(where).dtype}; "
-        "write where=mask != 0")
+        f"{name}: where must be None or a boolean array, got dtype "
+        f"{typeof(where).dtype}; write where=mask != 0")
   return spread(name, where, shape)
 
 

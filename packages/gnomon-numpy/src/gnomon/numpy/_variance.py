@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
@@ -13,7 +12,15 @@ from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._reductions import Axis, finish, masked_sum, prepare, wide
 from gnomon.numpy._values import (
-    array_of, asked_dtype, choose, is_kind, keep_axes, mask_of, scalar, spread)
+  array_of,
+  asked_dtype,
+  choose,
+  is_kind,
+  keep_axes,
+  mask_of,
+  scalar,
+  spread,
+)
 
 _STATIC = ("axis", "dtype", "ddof", "keepdims", "correction")
 
@@ -35,8 +42,8 @@ def _result_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
     return np.finfo(work).dtype if work.kind == "c" else work, wide(work)
   if not dtypes.issubdtype(dtype, np.complexfloating) and is_kind(x, np.complexfloating):
     raise ValueError(
-        f"{name}: the dtype {dtype} cannot hold the deviations of complex numbers; ask for a "
-        "complex dtype, or none")
+        f"{name}: the dtype {dtype} cannot hold the deviations of complex numbers; ask "
+        "for a complex dtype, or none")
   work = dtypes.to_inexact_dtype(dtypes.promote_types(own, dtype))
   real = np.finfo(dtype).dtype if dtypes.issubdtype(dtype, np.complexfloating) else dtype
   return real, wide(work)
@@ -112,7 +119,8 @@ def var(
       and `correction` are given, or the dtype is real and `a` is complex.
   """
   return variance(
-      "var", a, axis, dtype, out, _freedom("var", ddof, correction), keepdims, where, mean)
+      "var", a, axis, dtype, out, _freedom("var", ddof, correction), keepdims, where,
+      mean)
 
 
 @compiled(static=_STATIC)
@@ -142,7 +150,8 @@ def std(
     ValueError: as `var` does.
   """
   return _root(variance(
-      "std", a, axis, dtype, out, _freedom("std", ddof, correction), keepdims, where, mean))
+      "std", a, axis, dtype, out, _freedom("std", ddof, correction), keepdims, where,
+      mean))
 
 
 def _root(x: Any) -> Any:
