@@ -297,11 +297,11 @@ from gnomon.numpy._sets import isin as isin
 from gnomon.numpy._sets import setdiff1d as setdiff1d
 from gnomon.numpy._sets import setxor1d as setxor1d
 from gnomon.numpy._sets import union1d as union1d
-from gnomon.numpy._sets import unique as unique
-from gnomon.numpy._sets import unique_all as unique_all
-from gnomon.numpy._sets import unique_counts as unique_counts
-from gnomon.numpy._sets import unique_inverse as unique_inverse
-from gnomon.numpy._sets import unique_values as unique_values
+from gnomon.numpy._unique import unique as unique
+from gnomon.numpy._unique import unique_all as unique_all
+from gnomon.numpy._unique import unique_counts as unique_counts
+from gnomon.numpy._unique import unique_inverse as unique_inverse
+from gnomon.numpy._unique import unique_values as unique_values
 from gnomon.numpy._statistics import bincount as bincount
 from gnomon.numpy._statistics import corrcoef as corrcoef
 from gnomon.numpy._statistics import cov as cov
