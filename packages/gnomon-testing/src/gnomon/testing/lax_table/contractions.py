@@ -1,11 +1,10 @@
-"""Products of matrices, convolutions, Fourier transforms."""
+"""Products of matrices, Fourier transforms."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.signal
 
 from gnomon import lax
 from gnomon.testing.op_table import (
@@ -54,33 +53,6 @@ op_table.add(OpRecord(
     errors=(ErrorCase(
         lambda: (np.ones((2, 3), "float32"), np.ones((4, 5), "float32"),
                  (((1,), (0,)), ((), ()))), TypeError, "contract"),)))
-
-
-def _correlate(x: Any, kernel: Any, **params: Any) -> Any:
-  """A batch of two-dimensional cross-correlations, one image and filter at a time."""
-  stride = params["window_strides"]
-  padding = params["padding"]
-  if padding == "VALID":
-    padding = [(0, 0), (0, 0)]
-  x = np.pad(x, [(0, 0), (0, 0), *padding])
-  return np.stack([
-      np.stack([
-          sum(scipy.signal.correlate2d(image, plane, "valid")
-              for image, plane in zip(images, filters, strict=True))
-          for filters in kernel])
-      for images in x])[:, :, ::stride[0], ::stride[1]]
-
-
-def _conv_sample(label: str, **params: Any) -> Sample:
-  return Sample((Operand((2, 3, 5, 6), -1, 1), Operand((4, 3, 2, 3), -1, 1)), params,
-                label)
-
-
-op_table.add(OpRecord(
-    "conv_general_dilated", lax.conv_general_dilated, _correlate, (
-        _conv_sample("plain", window_strides=(1, 1), padding="VALID"),
-        _conv_sample("strided", window_strides=(2, 1), padding=[(1, 0), (1, 2)]),
-    ), REALS, tolerance=_SLACK))
 
 op_table.add(
     OpRecord(

@@ -99,30 +99,5 @@ op_table.add(
         (*REALS, "int32")),
 )
 
-
-def _windows(reduce: Op, start: float) -> Op:
-  def reference(x: Any) -> Any:
-    padded = np.pad(x, [(0, 0), (1, 1)], constant_values=start)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (2, 3))[::1, ::2]
-    return reduce(windows, axis=(-2, -1))
-  return reference
-
-
-def _window_op(start: float, combine: Op) -> Op:
-  def op(x: Any) -> Any:
-    return lax.reduce_window(
-        x, np.asarray(start, x.dtype), combine, (2, 3), (1, 2), [(0, 0), (1, 1)])
-  return op
-
-
-for name, combine, reduce, start in (
-    ("reduce_window_sum", lax.add, np.sum, 0.0),
-    ("reduce_window_max", lax.max, np.max, -np.inf),
-    ("reduce_window_min", lax.min, np.min, np.inf)):
-  op_table.add(OpRecord(
-      name, _window_op(start, combine), _windows(reduce, start),
-      (Sample((Operand((4, 7), distinct=True),)),), REALS,
-      tolerance=_SLACK))
-
 op_table.structured("packages/gnomon-lax/tests/test_reduction.py", "reduce")
 op_table.structured("packages/gnomon-lax/tests/test_cumulative.py", "linear_recurrence")
