@@ -13,3 +13,5 @@ from gnomon.testing.op_table import op_table
 op_table.structured(
     "packages/gnomon-core/tests/test_transformations.py", "jit", "custom_jvp_call",
     "custom_vjp_call", "custom_lin", "remat2", "remat_linear")
+for _name in ("cond", "scan", "while"):
+  op_table.structured(f"packages/gnomon-lax/tests/test_{_name}.py", _name)
