@@ -82,15 +82,9 @@ class Static:
 
   __slots__ = ("hash", "value")
 
-  def __init__(self, value: Any, name: str, who: str) -> None:
+  def __init__(self, value: Any) -> None:
     self.value = value
-    try:
-      self.hash = hash(value)
-    except TypeError as e:
-      raise ValueError(
-          f"Non-hashable static arguments are not supported: the static argument {name} "
-          f"of {who} is {value!r} of type {type(value)} ({e}). Pass a hashable value, "
-          "such as a tuple in place of a list") from None
+    self.hash = hash(value)
 
   def __hash__(self) -> int:
     return self.hash
@@ -178,14 +172,24 @@ class JitInfo:
       nums = tuple(sorted({i % n for i in self.static_argnums if -n <= i < n}))
       names = tuple(k for k in self.static_argnames if k in kwargs)
       static = (
-          nums, tuple(Static(args[i], f"number {i}", self.name) for i in nums),
-          tuple((k, Static(kwargs[k], k, self.name)) for k in names))
+          nums, tuple(self.static(args[i], i) for i in nums),
+          tuple((k, self.static(kwargs[k], k)) for k in names))
       args = tuple(x for i, x in enumerate(args) if i not in nums)
       kwargs = {k: v for k, v in kwargs.items() if k not in names}
     else:
       static = ((), (), ())
     leaves, tree = tools.flatten((args, kwargs))
     return leaves, tree, static
+
+  def static(self, value: Any, which: int | str) -> Static:
+    try:
+      return Static(value)
+    except TypeError as e:
+      name = which if isinstance(which, str) else tools.positional(self.fun, [which])[0]
+      raise ValueError(
+          f"Non-hashable static arguments are not supported: the static argument {name} "
+          f"of {self.name} is {value!r} of type {type(value)} ({e}). Pass a hashable "
+          "value, such as a tuple in place of a list") from None
 
   def avals(self, leaves: Sequence[Any], tree: Any, static: Any) -> tuple[Any, ...]:
     return tuple(tools.check_leaves(
@@ -227,9 +231,11 @@ class JitInfo:
           "inline": self.inline, "keep_unused": self.keep_unused,
           "compiler_options": tuple(sorted(self.options.items()))})
       return traced.out_tree.unflatten(outs), None
-    operands = [x if type(x) is Array else as_operand(x) for x in leaves]
+    donated = self.donated(tree, static)
+    operands = [
+        x if type(x) is Array else as_operand(x, own=d) for x, d in zip(leaves, donated)]
     device = self.device or common_device(operands, f"the jitted function {self.name}")
-    exe = self.executable(traced.jaxpr, device, self.donated(tree, static))
+    exe = self.executable(traced.jaxpr, device, donated)
     committed = self.device is not None or any(physical(x)._committed for x in operands)
     outs = run_jitted(
         exe, [to_device(physical(x), device) for x in operands], committed,
@@ -360,4 +366,23 @@ def _wrap(fun: Any, info: JitInfo) -> Any:
   function.lower = lambda *args, lowering_platforms=None, **kwargs: trace(
       *args, **kwargs).lower(lowering_platforms=lowering_platforms)
   function.eval_shape = lambda *args, **kwargs: trace(*args, **kwargs).out_info
-  return function
+  donates = info.donate_argnums or info.donate_argnames
+  return _naming_deleted(function, info) if donates else function
+
+
+def _naming_deleted(function: Any, info: JitInfo) -> Any:
+  """Says which argument an earlier call gave away: C++ finds its buffer gone, no more."""
+  @functools.wraps(function)
+  def call(*args: Any, **kwargs: Any) -> Any:
+    try:
+      return function(*args, **kwargs)
+    except ValueError as e:
+      leaves, tree, static = info.split(args, kwargs)
+      names = tools.leaf_names(info.fun, tree, static[0])
+      found = explain(e, leaves, lambda i: names()[i])
+      if found is e:
+        raise
+      raise found from None
+
+  call.__wrapped__ = info.fun  # type: ignore[attr-defined]
+  return call

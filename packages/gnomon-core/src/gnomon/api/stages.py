@@ -192,8 +192,8 @@ class Compiled(_Stage):
           + "; ".join(wrong))
     exe = self._executable
     operands = [
-        to_device(physical(as_operand(_exact(x, a))), exe.device)
-        for x, a in zip(leaves, c.jaxpr.in_avals)]
+        to_device(physical(as_operand(_exact(x, a), own=d)), exe.device)
+        for x, a, d in zip(leaves, c.jaxpr.in_avals, c.donated)]
     committed = any(x._committed for x in operands)
     return c.out_tree.unflatten(run(exe, operands, committed))
 

@@ -58,7 +58,7 @@ def leaf_names(
   def names() -> list[str]:
     args, kwargs = tree.unflatten([object()] * tree.num_leaves)
     positions = [i for i in range(len(args) + len(skipped)) if i not in skipped]
-    found = _positional(fun, positions)
+    found = positional(fun, positions)
     out = []
     for name, x in zip(found, args):
       out += [name + keystr(path) for path, _ in tree_flatten_with_path(x)[0]]
@@ -69,7 +69,8 @@ def leaf_names(
   return names
 
 
-def _positional(fun: Any, positions: Sequence[int]) -> list[str]:
+def positional(fun: Any, positions: Sequence[int]) -> list[str]:
+  """Names for positional arguments, by the signature where there is one."""
   sig = signature_of(fun)
   if sig is None:
     return [f"args[{i}]" for i in positions]

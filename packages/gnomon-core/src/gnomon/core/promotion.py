@@ -148,7 +148,10 @@ def dtype(x: Any) -> Any:
 
 def check_valid_dtype(dtype: DType) -> None:
   """Raises TypeError if no array can have this NumPy dtype."""
-  _checked(dtype, dtype)
+  if dtype not in supported_dtypes and dtype != float0:
+    raise TypeError(
+        f"the dtype {dtype} is not a valid array type: arrays hold numbers and booleans "
+        "only, in the machine's byte order")
 
 
 def _checked(dtype: DType, x: object) -> DType:

@@ -166,8 +166,16 @@ def _python_scalar(kind: type) -> Callable[[Any], ShapedArray]:
   return of_int
 
 
+_of_dtype: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})  # without and with x64
+
+
 def _of_numpy(x: Any) -> ShapedArray:
-  return ShapedArray(x.shape, dtypes.canonicalize_dtype(x.dtype))
+  given = x.dtype
+  dtype = _of_dtype[_x64.value].get(given)
+  if dtype is None:
+    dtypes.check_valid_dtype(given)
+    dtype = _of_dtype[_x64.value][given] = dtypes.canonicalize_dtype(given)
+  return ShapedArray(x.shape, dtype)
 
 
 def _of_aval(x: Any) -> Any:
@@ -198,9 +206,9 @@ def _typeof_slow(x: Any) -> Any:
     typeof_handlers[type(x)] = _of_aval
     return from_aval
   if isinstance(x, np.generic):  # numpy.float64 is a Python float too, but not weak
-    dtypes.check_valid_dtype(x.dtype)
+    found = _of_numpy(x)
     typeof_handlers[type(x)] = _of_numpy
-    return _of_numpy(x)
+    return found
   for base in type(x).__mro__[1:]:
     if base in typeof_handlers:
       typeof_handlers[type(x)] = typeof_handlers[base]

@@ -45,17 +45,15 @@ def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
     raise explain(e, args) from None
 
 
-def as_operand(x: Any) -> Any:
-  """An array for an operand that is not one: numbers are kept on the device."""
+def as_operand(x: Any, *, own: bool = False) -> Any:
+  """An array for an operand that is not one.
+
+  Numbers are kept on the device; `own` makes a new array for one, which may be donated.
+  """
   t = type(x)
-  if t in _PYTHON:
-    key = (t, x, typeof(x)) if x else (t, repr(x), typeof(x))  # -0.0 is not 0.0
-    found = _scalars.get(key)
-    if found is None:
-      if len(_scalars) >= _MAX_SCALARS:
-        _scalars.clear()
-      found = _scalars[key] = to_device(x, backends.default_device())
-    return found
+  if t in _PYTHON and not own:
+    plain = x and t is not complex  # -0.0 equals 0.0, 1 - 0j equals 1 + 0j
+    return _kept((t, x if plain else repr(x), typeof(x)), x)
   if isinstance(x, Tracer):
     if x._trace.done:
       raise leaked(x)
@@ -63,20 +61,23 @@ def as_operand(x: Any) -> Any:
     if value is None:
       raise leaked(x)
     return as_operand(value) if type(value) is not Array else value
-  if isinstance(x, np.generic) and x.dtype.kind in "biufc":
-    key = (t, x.tobytes(), typeof(x))
-    found = _scalars.get(key)
-    if found is None:
-      if len(_scalars) >= _MAX_SCALARS:
-        _scalars.clear()
-      found = _scalars[key] = to_device(x, backends.default_device())
-    return found
+  if isinstance(x, np.generic) and x.dtype.kind in "biufc" and not own:
+    return _kept((t, x.tobytes(), typeof(x)), x)
   if isinstance(x, WrappedArray):
     return x
   if hasattr(x, "__jax_array__"):
     return as_operand(x.__jax_array__())
   typeof(x)  # raises for what is no array
   return to_device(x, backends.default_device())
+
+
+def _kept(key: Any, x: Any) -> Any:
+  found = _scalars.get(key)
+  if found is None:
+    if len(_scalars) >= _MAX_SCALARS:
+      _scalars.clear()
+    found = _scalars[key] = to_device(x, backends.default_device())
+  return found
 
 
 _PYTHON = frozenset({bool, int, float, complex})
