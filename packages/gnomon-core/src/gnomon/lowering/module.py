@@ -84,7 +84,7 @@ class Context:
   """What a lowering rule sees: the builder `b`, the types, and how to emit jaxprs."""
 
   __slots__ = (
-      "_constants", "_eqn", "_functions", "_names", "_symbols", "b", "platforms",
+      "_constants", "_eqn", "_functions", "_locations", "_names", "_symbols", "b", "platforms",
       "prefix")
 
   def __init__(
@@ -92,6 +92,7 @@ class Context:
     self.b, self._symbols = b, symbols
     self._functions: dict[int, tuple[Any, Any]] = {}
     self._constants: dict[int, Any] = {}
+    self._locations: dict[Any, Any] = {}
     self._names: set[str] = {"main"}
     self._eqn: Any = None
     self.prefix = prefix
@@ -104,6 +105,11 @@ class Context:
   @property
   def avals_out(self) -> list[Any]:
     return [v.aval for v in self._eqn.outvars]
+
+  @property
+  def aval_out(self) -> Any:
+    """The type of the first result."""
+    return self._eqn.outvars[0].aval
 
   @property
   def eqn(self) -> Eqn:
@@ -161,21 +167,29 @@ class Context:
     outer, outer_loc = self._eqn, b.loc
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
-    locations = b.locations
+    known, locations, make = self._locations, b.locations, ir.Location.name
     for e in live(jaxpr):
-      tb = e.source
-      if type(tb) is source.Source:
-        name = "/".join((self.prefix, *tb.names, e.primitive.name))
-        tb = tb.traceback
-      else:
-        name = f"{self.prefix}/{e.primitive.name}"
-      b.loc = ir.Location.name(name, locations.get(tb))
-      operands = [
-          b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v]
-          for v in e.invars]
+      p, tb = e.primitive, e.source
+      key = (p, tb)  # equal tracebacks, of a loop say, make one location
+      loc = known.get(key)
+      if loc is None:
+        if type(tb) is source.Source:
+          name = "/".join((self.prefix, *tb.names, p.name))
+          loc = make(name, locations.get(tb.traceback))
+        else:
+          loc = make(f"{self.prefix}/{p.name}", locations.get(tb))
+        known[key] = loc
+      b.loc = loc
+      operands: list[Any] = []
+      for v in e.invars:
+        operands.append(
+            b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v])
       self._eqn = e
-      outs = table[e.primitive](self, *operands, **e.params)
-      env.update(zip(e.outvars, outs))
+      outs = table[p](self, *operands, **e.params)
+      if len(e.outvars) == 1:
+        env[e.outvars[0]] = outs[0]
+      else:
+        env.update(zip(e.outvars, outs))
     self._eqn, b.loc = outer, outer_loc
     return [
         b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v]

@@ -164,16 +164,16 @@ def _(x: ShapedArray, y: ShapedArray, *, out_dtype: Any) -> tuple[ShapedArray]:
 
 @lower.define(mul_p)
 def _(ctx: Any, *values: Any, out_dtype: Any) -> Sequence[Any]:
-  out = ctx.avals_out[0]
+  b, out = ctx.b, ctx.aval_out
   if out_dtype is not None:
     values = tuple(
-        ctx.b.convert(v, a, ShapedArray(a.shape, out_dtype))
+        b.convert(v, a, ShapedArray(a.shape, out_dtype))
         for v, a in zip(values, ctx.avals_in))
-  shape = out.shape
-  grown = [
-      v if a.shape == shape else ctx.b.broadcast_in_dim(v, out, range(len(a.shape)))
-      for v, a in zip(values, ctx.avals_in)]
-  return [ctx.b.op1("stablehlo.multiply", ctx.b.tensor(out), grown)]
+  grown = list(values)
+  for i, v in enumerate(ctx.eqn.invars):
+    if v.aval.shape != out.shape:
+      grown[i] = b.broadcast_in_dim(values[i], out, range(len(v.aval.shape)))
+  return [b.op1("stablehlo.multiply", b.tensor(out), grown)]
 
 
 def _scale(t: Any, x: Any, out_dtype: Any) -> Any:

@@ -75,11 +75,14 @@ def _stretched(
 
 def spread(ctx: Any, values: Sequence[Any]) -> list[Any]:
   """Broadcasts elementwise operands to the result's shape: scalars, and sizes of 1."""
-  shape = ctx.avals_out[0].shape
-  return [
-      v if a.shape == shape else ctx.b.broadcast_in_dim(
-          v, ShapedArray(shape, a.dtype), range(len(a.shape)))
-      for v, a in zip(values, ctx.avals_in)]
+  shape = ctx.aval_out.shape
+  out = list(values)
+  for i, v in enumerate(ctx.eqn.invars):
+    aval = v.aval
+    if aval.shape != shape:
+      out[i] = ctx.b.broadcast_in_dim(
+          values[i], ShapedArray(shape, aval.dtype), range(len(aval.shape)))
+  return out
 
 
 _PYTHON = (bool, int, float, complex)
@@ -131,12 +134,12 @@ def _define_lowering(p: Primitive, lowering: Lowering) -> None:
 
     @lower.define(p)
     def _(ctx: Any, *values: Any, accuracy: Any = None, **_: Any) -> Sequence[Any]:
-      if len(values) > 1:
-        values = tuple(spread(ctx, values))
+      b = ctx.b
+      operands = spread(ctx, values) if len(values) > 1 else values
       attrs = None
       if accuracy is not None:
-        attrs = {"result_accuracy": ctx.b.attr(accuracy_text(accuracy))}
-      return [ctx.b.op1(op_name, ctx.b.tensor(ctx.avals_out[0]), values, attrs)]
+        attrs = {"result_accuracy": b.attr(accuracy_text(accuracy))}
+      return [b.op1(op_name, b.tensor(ctx.aval_out), operands, attrs)]
   else:
 
     @lower.define(p)
