@@ -418,6 +418,10 @@ from gnomon.numpy._dtypes import unsignedinteger as unsignedinteger
 from gnomon.numpy._dtypes import bool_ as bool
 from gnomon.runtime.jaxlib.arrays import ArrayBase as ndarray
 
+# linear algebra, Fourier transforms
+from gnomon.numpy import fft as fft
+from gnomon.numpy import linalg as linalg
+
 # the operators and methods of arrays
 from gnomon.core.array_hook import provide as _provide
 from gnomon.numpy._indexing import ATTRIBUTES as _INDEXING

@@ -8,14 +8,13 @@ from typing import Any
 from gnomon.core.derive import defjvp, move
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.structural import (
-    add_tangents, broadcast_in_dim, instantiate, select_n)
+from gnomon.core.structural import add_tangents, broadcast_in_dim, instantiate, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import add, div, mul, sub
 from gnomon.lax._arithmetic import max as maximum
-from gnomon.lax._complex import abs as modulus
 from gnomon.lax._comparison import eq
+from gnomon.lax._complex import abs as modulus
 from gnomon.lax._control.scan import scan
 from gnomon.lax._creation import full_like, iota
 from gnomon.lax._families import FLOAT, check_dtype
@@ -24,8 +23,19 @@ from gnomon.lax._programs import lower_as
 from gnomon.lax._reduction import reduce_max
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
-    batch_leading, check_matrices, check_same, eye_mask, flip, lower_mask, masked,
-    mm, number, symmetrized, tril, triu)
+  batch_leading,
+  check_matrices,
+  check_same,
+  eye_mask,
+  flip,
+  lower_mask,
+  masked,
+  mm,
+  number,
+  symmetrized,
+  tril,
+  triu,
+)
 from gnomon.lax.linalg._triangular import triangular_solve
 
 Values = Sequence[Any]

@@ -21,8 +21,18 @@ from gnomon.lax._creation import broadcasted_iota
 from gnomon.lax._reduction import argmax
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
-    adjoint, as_complex, batch_leading, check_matrices, columns, complex_dtype,
-    conj_if_complex, diagonal, mm, rows, safe_divide)
+  adjoint,
+  as_complex,
+  batch_leading,
+  check_matrices,
+  columns,
+  complex_dtype,
+  conj_if_complex,
+  diagonal,
+  mm,
+  rows,
+  safe_divide,
+)
 from gnomon.lax.linalg._solve import solve
 
 Values = Sequence[Any]
@@ -127,7 +137,7 @@ def _(ctx: Any, x: Any, *, compute_left_eigenvectors: bool,
 def _(primals: Values, tangents: Values, *, compute_left_eigenvectors: bool,
       compute_right_eigenvectors: bool, enable_eigvec_derivs: bool,
       implementation: Any) -> tuple[Values, Values]:
-  """dw = diag(vr^-1 dx vr), and dvr = vr (F ∘ vr^-1 dx vr), with F_ij = 1 / (w_j - w_i).
+  """Dw = diag(vr^-1 dx vr), and dvr = vr (F ∘ vr^-1 dx vr), with F_ij = 1 / (w_j - w_i).
 
   M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
   differentiation", 2008, section 3.1; to each column a multiple of itself is added, so that it

@@ -13,8 +13,19 @@ from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import sub
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
-    adjoint, batch_leading, cast, check_matrices, columns, diagonal, mm, real_dtype,
-    real_part, rows, safe_divide, symmetrized)
+  adjoint,
+  batch_leading,
+  cast,
+  check_matrices,
+  columns,
+  diagonal,
+  mm,
+  real_dtype,
+  real_part,
+  rows,
+  safe_divide,
+  symmetrized,
+)
 
 Values = Sequence[Any]
 
@@ -110,7 +121,7 @@ def _(ctx: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> Values:
 
 @jvp_rule.define(eigh_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
-  """dw = diag(v^H dx v), dv = v (F ∘ v^H dx v) with F_ij = 1 / (w_j - w_i).
+  """Dw = diag(v^H dx v), dv = v (F ∘ v^H dx v) with F_ij = 1 / (w_j - w_i).
 
   M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
   differentiation", 2008, section 3.1. F is 0 where the eigenvalues are equal.

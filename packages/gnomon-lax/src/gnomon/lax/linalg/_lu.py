@@ -23,11 +23,9 @@ from gnomon.lax._families import INT, check_dtype
 from gnomon.lax._programs import emit, lower_as
 from gnomon.lax._shape import concatenate
 from gnomon.lax.linalg import _lapack
-from gnomon.lax.linalg._matrix import (
-    batch_leading, check_matrices, eye, mm, tril, triu)
+from gnomon.lax.linalg._matrix import batch_leading, check_matrices, eye, mm, tril, triu
 from gnomon.lax.linalg._order import take_rows
-from gnomon.lax.linalg._parts import (
-    bottom_rows, left_columns, right_columns, top_rows)
+from gnomon.lax.linalg._parts import bottom_rows, left_columns, right_columns, top_rows
 from gnomon.lax.linalg._triangular import triangular_solve
 
 Values = Sequence[Any]

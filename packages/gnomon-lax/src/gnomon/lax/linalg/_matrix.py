@@ -11,7 +11,13 @@ from gnomon.core import dtypes
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule
 from gnomon.core.structural import (
-    broadcast_in_dim, convert, full, reduce_sum, select_n, transpose)
+  broadcast_in_dim,
+  convert,
+  full,
+  reduce_sum,
+  select_n,
+  transpose,
+)
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.lax._arithmetic import add, div
 from gnomon.lax._comparison import eq, ge
@@ -210,3 +216,11 @@ def column(v: Any) -> Any:
   return expand_dims(v, (typeof(v).ndim,))
 
 
+
+
+def with_diagonal(x: Any, v: Any) -> Any:
+  """Square matrices with other diagonals."""
+  shape = typeof(x).shape
+  n = len(shape)
+  here = broadcast_in_dim(eye_mask(*shape[-2:]), shape, (n - 2, n - 1))
+  return select_n(here, x, rows(v, x))

@@ -11,7 +11,10 @@ from gnomon.core.types import typeof
 from gnomon.lax._creation import broadcasted_iota
 from gnomon.lax._gather import gather
 from gnomon.lax._indexing import (
-    GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers)
+  GatherDimensionNumbers,
+  GatherScatterMode,
+  ScatterDimensionNumbers,
+)
 from gnomon.lax._scatter import scatter
 
 _INT32 = np.dtype(np.int32)
@@ -20,6 +23,8 @@ _INT32 = np.dtype(np.int32)
 def take_rows(x: Any, order: Any) -> Any:
   """Row i of each result is row `order[i]` of a matrix; `order` is a permutation."""
   shape = typeof(x).shape
+  if 0 in shape:
+    return x
   n = len(shape) - 2
   batch = tuple(range(n))
   numbers = GatherDimensionNumbers(
@@ -33,6 +38,8 @@ def take_rows(x: Any, order: Any) -> Any:
 def take_columns(x: Any, order: Any) -> Any:
   """Column j of each result is column `order[j]` of a matrix; `order` is a permutation."""
   shape = typeof(x).shape
+  if 0 in shape:
+    return x
   n = len(shape) - 2
   batch = tuple(range(n))
   numbers = GatherDimensionNumbers(
@@ -46,6 +53,8 @@ def take_columns(x: Any, order: Any) -> Any:
 def inverse_order(order: Any) -> Any:
   """The permutation that undoes another."""
   shape = typeof(order).shape
+  if 0 in shape:
+    return order
   n = len(shape) - 1
   batch = tuple(range(n))
   numbers = ScatterDimensionNumbers(

@@ -18,11 +18,22 @@ from gnomon.lax._programs import lower_as
 from gnomon.lax._shape import concatenate
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
-    adjoint, batch_leading, check_matrices, check_same, diagonal, eye, eye_mask, is_complex,
-    masked, mm, rows, tril, triu)
+  adjoint,
+  batch_leading,
+  check_matrices,
+  check_same,
+  diagonal,
+  eye,
+  eye_mask,
+  is_complex,
+  masked,
+  mm,
+  rows,
+  tril,
+  triu,
+)
 from gnomon.lax.linalg._order import take_columns
-from gnomon.lax.linalg._parts import (
-    bottom_rows, left_columns, right_columns, top_rows)
+from gnomon.lax.linalg._parts import bottom_rows, left_columns, right_columns, top_rows
 from gnomon.lax.linalg._triangular import triangular_solve
 
 Values = Sequence[Any]

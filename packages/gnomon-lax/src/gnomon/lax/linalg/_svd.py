@@ -18,10 +18,23 @@ from gnomon.lax._complex import complex, imag
 from gnomon.lax._shape import concatenate
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
-    adjoint, batch_leading, cast, check_matrices, columns, diagonal, eye_mask, is_complex,
-    masked, mm, number, real_dtype, real_part, rows, safe_divide)
-from gnomon.lax.linalg._parts import (
-    left_columns, right_columns, top_rows)
+  adjoint,
+  batch_leading,
+  cast,
+  check_matrices,
+  columns,
+  diagonal,
+  eye_mask,
+  is_complex,
+  masked,
+  mm,
+  number,
+  real_dtype,
+  real_part,
+  rows,
+  safe_divide,
+)
+from gnomon.lax.linalg._parts import left_columns, right_columns, top_rows
 
 Values = Sequence[Any]
 

@@ -15,7 +15,14 @@ from gnomon.lax._arithmetic import neg
 from gnomon.lax._shape import expand_dims
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
-    check_matrices, check_same, conj_if_complex, flip, mm, tril, triu)
+  check_matrices,
+  check_same,
+  conj_if_complex,
+  flip,
+  mm,
+  tril,
+  triu,
+)
 from gnomon.transform.vmap import to_dim
 
 Values = Sequence[Any]

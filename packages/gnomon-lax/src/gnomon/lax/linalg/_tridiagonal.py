@@ -15,7 +15,12 @@ from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import slice_in_dim
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
-    batch_leading, check_matrices, check_numbers, check_same, real_dtype)
+  batch_leading,
+  check_matrices,
+  check_numbers,
+  check_same,
+  real_dtype,
+)
 
 Values = Sequence[Any]
 

@@ -1,0 +1,217 @@
+"""Determinants."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon import custom_jvp, lax
+from gnomon.core.structural import convert, reduce_sum, select_n
+from gnomon.core.types import typeof
+from gnomon.lax.linalg import _matrix, _solve
+from gnomon.numpy._compiled import compiled
+from gnomon.numpy._values import scalar
+from gnomon.numpy.linalg._arguments import eps, is_complex, one_matrix
+
+
+class SlogdetResult(NamedTuple):
+  """The determinant as its sign and the logarithm of its modulus."""
+
+  sign: Any
+  logabsdet: Any
+
+
+@compiled()
+def det(a: Any) -> Any:
+  """Determinants of square matrices.
+
+  The derivative, the matrix of cofactors, is right for singular matrices too.
+
+  Args:
+    a: an array of shape `(..., n, n)`; integers and booleans are converted to floats.
+
+  Returns:
+    An array of shape `(...)`.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.linalg.det(gnp.array([[1.0, 2.0], [3.0, 4.0]])).item()
+  -2.0
+
+  Raises:
+    ValueError: `a` has no square matrices.
+    TypeError: `a` is no array, or of half precision.
+  """
+  x = one_matrix("det", a, square=True)
+  n = typeof(x).shape[-1]
+  if n in (2, 3):
+    return _expanded(x, n)
+  return _det(x)
+
+
+def _expanded(x: Any, n: int) -> Any:
+  """The sum of signed products, for two or three rows."""
+  def at(i: int, j: int) -> Any:
+    rank = typeof(x).ndim
+    start, shape = [0] * (rank - 2) + [i, j], typeof(x).shape
+    limit = [*shape[:-2], i + 1, j + 1]
+    return lax.squeeze(lax.slice(x, start, limit), (rank - 2, rank - 1))
+
+  def minor(i: int, j: int) -> Any:
+    """Of the last two rows, without the other columns."""
+    return lax.sub(lax.mul(at(n - 2, i), at(n - 1, j)), lax.mul(at(n - 2, j), at(n - 1, i)))
+
+  if n == 2:
+    return minor(0, 1)
+  first = lax.sub(lax.mul(at(0, 0), minor(1, 2)), lax.mul(at(0, 1), minor(0, 2)))
+  return lax.add(first, lax.mul(at(0, 2), minor(0, 1)))
+
+
+def _diagonal_and_sign(packed: Any, pivots: Any) -> tuple[Any, Any]:
+  """The diagonal of u, and the sign of the permutation as a number."""
+  diagonal = _matrix.diagonal(packed)
+  return diagonal, _sign(pivots, typeof(diagonal).dtype)
+
+
+def _sign(pivots: Any, dtype: Any) -> Any:
+  aval = typeof(pivots)
+  moved = lax.ne(pivots, lax.broadcasted_iota(aval.dtype, aval.shape, aval.ndim - 1))
+  count = reduce_sum(convert(moved, aval.dtype), (aval.ndim - 1,))
+  odd = lax.bitwise_and(count, np.int32(1))
+  return lax.sub(scalar(1, dtype), lax.mul(scalar(2, dtype), convert(odd, dtype)))
+
+
+@custom_jvp
+def _det(x: Any) -> Any:
+  packed, pivots, _ = lax.linalg.lu(x)
+  diagonal, sign = _diagonal_and_sign(packed, pivots)
+  return lax.mul(sign, lax.reduce_prod(diagonal, (typeof(diagonal).ndim - 1,)))
+
+
+@_det.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+  (x,), (t,) = primals, tangents
+  n = typeof(x).ndim
+  return _det(x), reduce_sum(lax.mul(_cofactors(x), t), (n - 2, n - 1))
+
+
+@custom_jvp
+def _cofactors(x: Any) -> Any:
+  """The determinant times the transposed inverse.
+
+  A pivot that is 0 is replaced by a tiny one, as if by rounding of the matrix: the cofactors,
+  polynomials of its elements, hardly change. With two such pivots they are 0.
+  """
+  packed, pivots, permutation = lax.linalg.lu(x)
+  diagonal, sign = _diagonal_and_sign(packed, pivots)
+  rank = typeof(diagonal).ndim
+  size = lax.abs(diagonal)
+  top = lax.reduce_max(size, (rank - 1,)) if typeof(x).size else reduce_sum(size, (rank - 1,))
+  zero = lax.eq(size, scalar(0, typeof(size).dtype))
+  tiny = convert(lax.mul(top, scalar(eps(size), typeof(size).dtype)), typeof(x).dtype)
+  tiny = select_n(lax.eq(tiny, _zero(tiny)), tiny, lax.full_like(tiny, 1))
+  filled = select_n(zero, diagonal, lax.broadcast_in_dim(
+      tiny, typeof(diagonal).shape, tuple(range(rank - 1))))
+  packed = _matrix.with_diagonal(packed, filled)
+  product = lax.mul(sign, lax.reduce_prod(filled, (rank - 1,)))
+  lost = reduce_sum(convert(zero, np.dtype(np.int32)), (rank - 1,))
+  product = select_n(lax.gt(lost, np.int32(1)), product, lax.full_like(product, 0))
+  one = _matrix.eye(typeof(x).shape, typeof(x).dtype)
+  inverse = _matrix.flip(_solve.lu_solve(packed, permutation, one))
+  return lax.mul(lax.broadcast_in_dim(product, typeof(x).shape, tuple(range(rank - 1))), inverse)
+
+
+def _zero(x: Any) -> Any:
+  return scalar(0, typeof(x).dtype)
+
+
+@_cofactors.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+  """Of c = det(x) x^-T: dc = tr(x^-1 dx) c - x^-T dx^T c."""
+  (x,), (t,) = primals, tangents
+  c = _cofactors(x)
+  inner = _solve.solve(x, t)
+  trace = reduce_sum(_matrix.diagonal(inner), (typeof(x).ndim - 2,))
+  first = lax.mul(
+      lax.broadcast_in_dim(trace, typeof(x).shape, tuple(range(typeof(x).ndim - 2))), c)
+  return c, lax.sub(first, _matrix.mm(_matrix.flip(inner), c))
+
+
+@compiled(static=("method",))
+def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
+  """Sign and logarithm of the modulus of determinants: no overflow, no underflow.
+
+  Args:
+    a: an array of shape `(..., n, n)`; integers and booleans are converted to floats.
+    method: 'lu' or 'qr', the decomposition by which it is computed; None for 'lu'.
+
+  Returns:
+    `SlogdetResult(sign, logabsdet)`: the determinant is `sign * exp(logabsdet)`. Of a
+    singular matrix, 0 and minus infinity.
+
+  >>> import gnomon.numpy as gnp
+  >>> [float(x) for x in gnp.linalg.slogdet(-gnp.eye(3))]
+  [-1.0, 0.0]
+
+  Raises:
+    ValueError: `a` has no square matrices, or the method does not exist.
+    TypeError: `a` is no array, or of half precision.
+  """
+  if method not in (None, "lu", "qr"):
+    raise ValueError(
+        f"linalg.slogdet: unknown method {method!r}; expected 'lu', 'qr' or None")
+  x = one_matrix("slogdet", a, square=True)
+  return SlogdetResult(*(_slogdet_qr(x) if method == "qr" else _slogdet(x)))
+
+
+def _parts(diagonal: Any, sign: Any) -> tuple[Any, Any]:
+  """The sign and the logarithm of a product, times a sign."""
+  last = (typeof(diagonal).ndim - 1,)
+  signs = lax.reduce_prod(lax.sign(diagonal), last)
+  return lax.mul(sign, signs), reduce_sum(lax.log(lax.abs(diagonal)), last)
+
+
+@custom_jvp
+def _slogdet(x: Any) -> tuple[Any, Any]:
+  packed, pivots, _ = lax.linalg.lu(x)
+  return _parts(*_diagonal_and_sign(packed, pivots))
+
+
+def _slogdet_derivative(f: Any, primals: Any, tangents: Any) -> Any:
+  (x,), (t,) = primals, tangents
+  sign, log = f(x)
+  n = typeof(x).ndim
+  inverse = _solve.solve(x, _matrix.eye(typeof(x).shape, typeof(x).dtype))
+  change = reduce_sum(lax.mul(_matrix.flip(inverse), t), (n - 2, n - 1))
+  if not is_complex(x):
+    return (sign, log), (lax.full_like(sign, 0), change)
+  phase = lax.complex(lax.full_like(log, 0), lax.imag(change))
+  return (sign, log), (lax.mul(phase, sign), lax.real(change))
+
+
+_slogdet.defjvp(lambda primals, tangents: _slogdet_derivative(_slogdet, primals, tangents))
+
+
+@custom_jvp
+def _slogdet_qr(x: Any) -> tuple[Any, Any]:
+  """The determinant of q is a product of those of its reflections: -1, or of modulus 1."""
+  packed, taus = lax.linalg.geqrf_p.bind(x)
+  diagonal = _matrix.diagonal(packed)
+  last = typeof(x).ndim - 2
+  vectors = _matrix.tril(packed, -1)
+  length = reduce_sum(_square(vectors), (last,))
+  # A reflection 1 - tau v v^H has the determinant 1 - tau |v|^2.
+  full_length = convert(lax.add(length, scalar(1, typeof(length).dtype)), typeof(x).dtype)
+  factors = lax.sub(lax.full_like(taus, 1), lax.mul(taus, full_length))
+  return _parts(diagonal, lax.sign(lax.reduce_prod(factors, (last,))))
+
+
+def _square(x: Any) -> Any:
+  if not is_complex(x):
+    return lax.mul(x, x)
+  return lax.add(
+      lax.mul(lax.real(x), lax.real(x)), lax.mul(lax.imag(x), lax.imag(x)))
+
+
+_slogdet_qr.defjvp(
+    lambda primals, tangents: _slogdet_derivative(_slogdet_qr, primals, tangents))
