@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from gnomon.core.types import ShapedArray
 from gnomon.lax._accuracy import accuracy_text
 from gnomon.lax._arithmetic import add, div, mul, sub
 from gnomon.lax._families import INEXACT, unary
@@ -51,6 +54,14 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
 
 def _emit_exp2(ctx: Any, x: Any, *, accuracy: Any) -> Any:
   b, out = ctx.b, ctx.avals_out[0]
+  if out.dtype.itemsize < 4:  # the rounding of the product would be magnified by the power
+    wide = ShapedArray(out.shape, np.dtype(np.float32))
+    result = _emit_wide_exp2(b, b.convert(x, out, wide), wide, accuracy)
+    return b.convert(result, wide, out)
+  return _emit_wide_exp2(b, x, out, accuracy)
+
+
+def _emit_wide_exp2(b: Any, x: Any, out: Any, accuracy: Any) -> Any:
   kind = b.tensor(out)
   scaled = b.op1("stablehlo.multiply", kind, (x, b.full(out, math.log(2))))
   attrs = None
