@@ -93,7 +93,7 @@ def bitwise_count(x: Any, /) -> Any:
   """The number of bits that are set in the absolute value, as uint8.
 
   Args:
-    x: integers.
+    x: integers or booleans.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.bitwise_count(-7).item()
@@ -103,7 +103,9 @@ def bitwise_count(x: Any, /) -> Any:
     TypeError: `x` is no array of integers.
   """
   (x,) = promote_args("bitwise_count", x)
-  if is_kind(x, np.signedinteger):
+  if is_kind(x, np.bool_):
+    x = lax.convert_element_type(x, np.uint8)
+  elif is_kind(x, np.signedinteger):
     x = lax.abs(x)
   return lax.convert_element_type(lax.population_count(x), np.uint8)
 

@@ -89,8 +89,7 @@ def angle(z: Any, deg: bool = False) -> Any:
   if is_kind(z, np.complexfloating):
     result = lax.atan2(lax.imag(z), lax.real(z))
   else:
-    dtype = dtypes.to_floating_dtype(dtypes.to_complex_dtype(typeof(z).dtype))
-    z = as_type(z, dtype, False)
+    z = as_type(z, dtypes.to_inexact_dtype(typeof(z).dtype), False)
     result = lax.atan2(lax.full_like(z, 0), z)
   return lax.mul(result, 180 / np.pi) if deg else result
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from gnomon import custom_jvp, lax
 from gnomon.core.structural import select_n
+from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._promotion import promote_args_inexact
+from gnomon.numpy._promotion import promote_args_inexact, weak_if_all_are
 
 _LN2 = math.log(2)
 
@@ -137,7 +138,7 @@ def log10(x: Any, /) -> Any:
 
 
 def _log_to_base(x: Any, base: int) -> Any:
-  return lax.div(lax.log(x), math.log(base))
+  return lax.div(lax.log(x), typeof(x).dtype.type(math.log(base)))
 
 
 @compiled()
@@ -156,7 +157,10 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     TypeError: an argument is no array and no number.
     ValueError: the shapes cannot be broadcast.
   """
-  return _logaddexp(*same_shape(*promote_args_inexact("logaddexp", x1, x2)))
+  x, y = same_shape(*promote_args_inexact("logaddexp", x1, x2))
+  if is_kind(x, np.complexfloating):
+    x, y = weak_if_all_are((x1, x2), x, y)
+  return _logaddexp(x, y)
 
 
 @custom_jvp
@@ -215,7 +219,8 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
     TypeError: an argument is no array and no number.
     ValueError: the shapes cannot be broadcast.
   """
-  return _logaddexp2(*same_shape(*promote_args_inexact("logaddexp2", x1, x2)))
+  x, y = same_shape(*promote_args_inexact("logaddexp2", x1, x2))
+  return _logaddexp2(*weak_if_all_are((x1, x2), x, y))
 
 
 @custom_jvp

@@ -17,6 +17,7 @@ from gnomon.numpy._promotion import (
   promote_args,
   promote_args_inexact,
   promote_shapes,
+  weak_if_all_are,
 )
 from gnomon.numpy._rounding import refuse_out, trunc
 
@@ -277,20 +278,17 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
 
 
 def _scale(x: Any, n: Any) -> Any:
-  """X 2^n, in three steps: one power of two of every exponent there is has no float."""
-  info = dtypes.finfo(typeof(x).dtype)
+  """x 2^n, in three steps: one power of two of every exponent there is has no float."""
+  dtype = typeof(x).dtype
+  info = dtypes.finfo(dtype)
   bias = info.maxexp - 1
-  n = lax.clamp(-3 * bias + 3, n, 3 * bias)
+  n = lax.clamp(3 - 3 * bias, n, 3 * bias)
+  n = lax.convert_element_type(n, np.dtype(f"int{dtypes.itemsize_bits(dtype)}"))
   third = lax.div(n, 3)
   for part in (third, third, lax.sub(n, lax.mul(third, 2))):
-    bits = lax.shift_left(lax.add(part, bias), info.nmant)
-    x = lax.mul(x, _float_of_bits(bits, typeof(x).dtype))
+    bits = lax.shift_left(lax.add(part, bias), int(info.nmant))
+    x = lax.mul(x, lax.bitcast_convert_type(bits, dtype))
   return x
-
-
-def _float_of_bits(bits: Any, dtype: Any) -> Any:
-  size = np.dtype(f"int{dtypes.itemsize_bits(dtype)}")
-  return lax.bitcast_convert_type(lax.convert_element_type(bits, size), dtype)
 
 
 @compiled()
@@ -370,7 +368,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
   x1, x2 = promote_args_inexact("heaviside", x1, x2)
   refuse_complex("heaviside", x1, x2)
   x1, x2 = same_shape(x1, x2)
-  step = lax.convert_element_type(lax.gt(x1, 0.0), typeof(x1).dtype)
+  step = as_type(lax.gt(x1, 0.0), typeof(x1).dtype, typeof(x1).weak_type)
   value = select_n(lax.eq(x1, 0.0), step, x2)
   return select_n(lax.ne(x1, x1), value, x1)
 
@@ -393,9 +391,9 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     TypeError: an argument is complex, or no array and no number.
     ValueError: the shapes cannot be broadcast.
   """
-  x1, x2 = promote_args_inexact("hypot", x1, x2)
-  refuse_complex("hypot", x1, x2)
-  return _hypot(*same_shape(x1, x2))
+  sides = weak_if_all_are((x1, x2), *promote_args_inexact("hypot", x1, x2))
+  refuse_complex("hypot", *sides)
+  return _hypot(*same_shape(*sides))
 
 
 @custom_jvp

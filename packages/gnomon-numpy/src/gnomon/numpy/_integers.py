@@ -10,7 +10,7 @@ from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._promotion import promote_args
+from gnomon.numpy._promotion import as_type, promote_args
 
 
 def _integers(name: str, x: Any, y: Any) -> tuple[Any, Any]:
@@ -45,7 +45,7 @@ def _absolute(x: Any) -> Any:
 
 def _gcd(x: Any, y: Any) -> Any:
   """Euclid's algorithm, on unsigned numbers: the least integer has no absolute value."""
-  dtype = typeof(x).dtype
+  dtype, weak = typeof(x).dtype, typeof(x).weak_type
   unsigned = np.dtype(dtype.name if dtype.kind == "u" else "u" + dtype.name)
   x, y = (lax.convert_element_type(_absolute(a), unsigned) for a in (x, y))
 
@@ -59,7 +59,7 @@ def _gcd(x: Any, y: Any) -> Any:
     return select_n(done, b, a), select_n(done, rest, b)
 
   found, _ = lax.while_loop(unfinished, step, (x, y))
-  return lax.convert_element_type(found, dtype)
+  return as_type(found, dtype, weak)
 
 
 @compiled()

@@ -19,6 +19,7 @@ from gnomon.numpy._promotion import (
   promote_args_inexact,
   promote_args_numeric,
   promote_shapes,
+  weak_if_all_are,
 )
 
 
@@ -61,6 +62,7 @@ def _constant_power(x: Any, n: int, dtype: Any) -> Any:
     raise TypeError(f"power does not accept dtype {typeof(x).dtype}: expected numbers")
   out, weak = dtypes.lattice_result_type(x, dtype)
   out = dtypes.to_numeric_dtype(dtypes.canonicalize_dtype(out))
+  weak = weak and dtype is int and dtypes.is_weakly_typed(x)
   return lax.integer_pow(as_type(x, out, weak), n)
 
 
@@ -70,9 +72,10 @@ def _power(x1: Any, x2: Any) -> Any:
   if is_kind(x1, np.inexact) and is_kind(x2, np.integer):
     # The exponent stays an integer: so the power has derivatives at a zero base.
     dtype, weak = dtypes.lattice_result_type(x1, x2)
+    weak = weak and dtypes.is_weakly_typed(x2)
     x1 = as_type(x1, dtypes.canonicalize_dtype(dtype), weak)
     return lax.pow(*promote_shapes("power", x1, x2))
-  x1, x2 = promote_args_numeric("power", x1, x2)
+  x1, x2 = weak_if_all_are((x1, x2), *promote_args_numeric("power", x1, x2))
   if is_kind(x1, np.integer):
     return _integer_power(*same_shape(as_array(x1), as_array(x2)))
   return lax.pow(x1, x2)

@@ -53,6 +53,14 @@ def as_type(x: Any, dtype: Any, weak: bool) -> Any:
   return convert(x, dtype, weak)
 
 
+def weak_if_all_are(args: Sequence[Any], *promoted: Any) -> list[Any]:
+  """Promoted arguments, weak only if all were, not if it is the weak one that decides."""
+  aval = typeof(promoted[0])
+  if not aval.weak_type or all(map(dtypes.is_weakly_typed, args)):
+    return list(promoted)
+  return [as_type(x, aval.dtype, False) for x in promoted]
+
+
 def as_array(x: Any) -> Any:
   """A value as an array or tracer, where a Python number would not do."""
   aval = typeof(x)

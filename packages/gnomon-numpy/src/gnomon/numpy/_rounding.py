@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 from gnomon import lax
+from gnomon.core import dtypes
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import floor_divide, is_kind
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._promotion import promote_args, promote_args_inexact
+from gnomon.numpy._promotion import (
+  as_type,
+  check_arraylike,
+  promote_args,
+  promote_args_inexact,
+)
 
 _EVEN = lax.RoundingMethod.TO_NEAREST_EVEN
 
@@ -94,6 +100,9 @@ def rint(x: Any, /) -> Any:
   Raises:
     TypeError: `x` is no array and no number.
   """
+  check_arraylike("rint", x)
+  if is_kind(x, np.integer):
+    x = as_type(x, dtypes.to_inexact_dtype(typeof(x).dtype), False)
   (x,) = promote_args_inexact("rint", x)
   if is_kind(x, np.complexfloating):
     return lax.complex(lax.round(lax.real(x), _EVEN), lax.round(lax.imag(x), _EVEN))
