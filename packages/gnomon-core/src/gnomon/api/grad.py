@@ -24,17 +24,19 @@ flatten = tools.flatten
 class Flat:
   """A function of leaves; remembers the structure of what it returned, and its aux."""
 
-  __slots__ = ("aux", "fun", "has_aux", "in_tree", "kwargs", "out_tree", "who")
+  __slots__ = ("aux", "call", "fun", "has_aux", "in_tree", "out_tree", "who")
 
-  def __init__(self, fun: Any, in_tree: Any, who: str, has_aux: bool = False,
-               kwargs: dict[str, Any] | None = None) -> None:
+  def __init__(
+      self, fun: Any, in_tree: Any, who: str, has_aux: bool = False,
+      call: Callable[..., Any] | None = None) -> None:
+    """`call` stands in for `fun`, whose name messages give."""
     self.fun, self.in_tree, self.who, self.has_aux = fun, in_tree, who, has_aux
-    self.kwargs = kwargs or {}
+    self.call = fun if call is None else call
     self.out_tree: Any = None
     self.aux: Any = None
 
   def __call__(self, *leaves: Any) -> list[Any]:
-    out = self.fun(*self.in_tree.unflatten(leaves), **self.kwargs)
+    out = self.call(*self.in_tree.unflatten(leaves))
     if self.has_aux:
       out, self.aux = split_aux(out, self.who, self.fun)
     outs, self.out_tree = tools.results_to_flat(out, self.who, self.fun)
@@ -245,6 +247,10 @@ def _picked(
           f"{who} of {tools.function_name(fun)} with argnums={argnums} needs at least "
           f"{max((j + 1 if j >= 0 else -j) for j in nums)} positional arguments, got {n}")
   nums = tuple(i % n for i in nums)
+  if len(set(nums)) < len(nums):
+    raise ValueError(
+        f"{who} of {tools.function_name(fun)} with argnums={argnums} counts an argument "
+        "twice: give each number once")
 
   def rebuild(*picked: Any) -> list[Any]:
     full = list(args)
@@ -326,7 +332,7 @@ def _value_and_grad(
     xs, tree = flatten(picked)
     for aval in _check_arrays(xs, fun, tree, who):
       check_real(aval, who, "inputs", holomorphic, allow_int)
-    flat = Flat(lambda *ys: fun(*rebuild(*ys), **kwargs), tree, who, has_aux)
+    flat = Flat(fun, tree, who, has_aux, lambda *ys: fun(*rebuild(*ys), **kwargs))
     outs, lin = linearize_flat(flat, xs)
     outs, aux = flat.split(outs)
     value = flat.out_tree.unflatten(outs)

@@ -67,7 +67,7 @@ def jacfwd(
     for a in avals:
       check_real(a, "jacfwd", "inputs", holomorphic, False)
       _no_complex(a, "jacfwd", "input", holomorphic)
-    flat = Flat(lambda *ys: fun(*rebuild(*ys), **kwargs), tree, "jacfwd", has_aux)
+    flat = Flat(fun, tree, "jacfwd", has_aux, lambda *ys: fun(*rebuild(*ys), **kwargs))
     n = 0
 
     def push(*tangents: Any) -> list[Any]:
@@ -117,7 +117,7 @@ def jacrev(
     xs, tree = flatten(tuple([args[i] for i in nums]))
     for a in _check_arrays(xs, fun, tree, "jacrev"):
       check_real(a, "jacrev", "inputs", holomorphic, allow_int)
-    flat = Flat(lambda *ys: fun(*rebuild(*ys), **kwargs), tree, "jacrev", has_aux)
+    flat = Flat(fun, tree, "jacrev", has_aux, lambda *ys: fun(*rebuild(*ys), **kwargs))
     outs, lin = linearize_flat(flat, xs)
     outs, aux = flat.split(outs)
     avals = [typeof(o) for o in outs]
