@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.api.device import device_put
+from gnomon.api.jit import jit
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import Literal
 from gnomon.core.stage import StageTrace, StageTracer
@@ -142,8 +143,13 @@ def _convert(x: Any, dtype: Any, copy: bool) -> Any:
 def _convert_array(x: Any, dtype: Any, copy: bool) -> Any:
   if copy:
     eager = get_current() is EVAL and type(x) is Array
-    x = x.__copy__() if eager else copy_p.bind(x)[0]
+    x = _copied(x) if eager else copy_p.bind(x)[0]
   return x if dtype is None else convert(x, dtype)
+
+
+@jit
+def _copied(x: Any) -> Any:
+  return copy_p.bind(x)[0]
 
 
 def _convert_number(x: Any, dtype: Any) -> Any:

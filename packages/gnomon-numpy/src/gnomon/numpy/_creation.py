@@ -20,6 +20,8 @@ from gnomon.numpy._conversion import constant, on_device
 from gnomon.numpy._promotion import check_arraylike, promote_args_inexact
 
 Shape = tuple[int, ...]
+_REAL = frozenset((int, float))
+_NUMBERS = (bool, int, float, complex)
 _SMALL = 65536  # elements up to which NumPy makes constants: no program for each shape
 
 
@@ -428,19 +430,22 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
   if num < 0:
     raise ValueError(
         f"linspace needs a number of samples that is not negative, got {num}")
-  check_arraylike("linspace", start, stop)
-  inexact = dtypes.to_inexact_dtype(
-      dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
+  if type(start) in _REAL and type(stop) in _REAL:
+    inexact, known = dtypes.default_float_dtype(), True
+  else:
+    check_arraylike("linspace", start, stop)
+    inexact = dtypes.to_inexact_dtype(
+        dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
+    known = isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS)
   dtype = inexact if dtype is None else dtype_of(dtype)
-  numbers = (bool, int, float, complex)
-  if type(start) in numbers and type(stop) in numbers:
+  if known:
     value, step = _linspace_values(start, stop, num, endpoint)
     if dtype.kind in "iu":
       value = np.floor(value.real)
     elif dtype.kind not in "cb":
       value = value.real
     out = on_device(value.astype(dtype))
-    found = on_device(np.asarray(step).astype(inexact))
+    found = on_device(np.asarray(step).astype(inexact)) if retstep else None
   else:
     out, found = _linspace(start, stop, num, bool(endpoint), dtype, inexact, as_int(axis))
   out = _placed(out, device)

@@ -173,7 +173,7 @@ def tri(N: int, M: int | None = None, k: Any = 0, dtype: Any = None) -> Any:
     N: the number of rows.
     M: the number of columns; as many as rows by default.
     k: which diagonal: 0 the main one, above it if positive.
-    dtype: the dtype; floating-point by default.
+    dtype: the dtype; float32 by default.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.tri(2, dtype=int).tolist()
@@ -185,7 +185,7 @@ def tri(N: int, M: int | None = None, k: Any = 0, dtype: Any = None) -> Any:
   """
   shape = matrix_shape("tri", N, M)
   check_diagonal("tri", k)
-  return _tri(shape, k, dtype_of(dtype))
+  return _tri(shape, k, np.dtype(np.float32) if dtype is None else dtype_of(dtype))
 
 
 @compiled(static=("shape", "dtype"))

@@ -213,6 +213,8 @@ def _gather(
 
 # ---- iteration
 
+_FEW = 16  # rows that one program returns: its compilation takes as long as there are many
+
 
 def iterate(self: Any) -> Any:
   """The iterator over the rows of an array.
@@ -224,6 +226,13 @@ def iterate(self: Any) -> Any:
   if not shape:
     raise TypeError("iteration over a 0-d array")
   if get_current() is EVAL and type(self) is Array:
+    if 0 < shape[0] <= _FEW:
+      return iter(_unstack(self))
     return map(functools.partial(_row, self), range(shape[0]))
   return iter([
       lax.index_in_dim(self, i, keepdims=False) for i in range(shape[0])])
+
+
+@jit
+def _unstack(x: Any) -> Any:
+  return tuple([lax.index_in_dim(x, i, keepdims=False) for i in range(x.shape[0])])
