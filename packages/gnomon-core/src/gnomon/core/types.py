@@ -195,6 +195,8 @@ def typeof(x: Any) -> Any:
     TypeError: `x` is none of these.
   """
   handler = typeof_handlers.get(type(x))
+  if handler is _of_aval:  # nearly always
+    return x.aval
   if handler is not None:
     return handler(x)
   return _typeof_slow(x)
