@@ -1,4 +1,4 @@
-"""Choosing, taking, putting, searching: NumPy's values; programs of fixed size; errors."""
+"""Choosing, taking, putting, searching: NumPy's values; fixed sizes; errors."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def test_where() -> None:
     want = np.where(*args)
     same(gnp.where(*args), want)
     same(gnomon.jit(gnp.where)(*args), want)
-  for args, dtype, weak in (((c, 1, 2), "int32", True), ((c, np.int8(1), 2), "int8", False),
+  for args, dtype, weak in (((c, 1, 2), "int32", True),
+      ((c, np.int8(1), 2), "int8", False),
                             ((c, np.arange(2), 1.5), "float32", True)):
     got = gnp.where(*args)
     assert (got.dtype, got.weak_type) == (np.dtype(dtype), weak)
-  grad = gnomon.grad(lambda x: gnp.where(x > 1, gnp.log(x), 0.0).sum())(np.array([0.5, 2.0]))
+  grad = gnomon.grad(lambda x: gnp.where(x > 1, gnp.log(x), 0.0).sum())(
+      np.array([0.5, 2.0]))
   np.testing.assert_allclose(grad, [0, 0.5])
   with pytest.raises(TypeError, match="NoneType"):
     gnp.where(c, 1)
@@ -63,7 +65,8 @@ def test_nonzero(shape: tuple[int, ...]) -> None:
           for w, f in zip(want, fills)])
       f = gnomon.jit(lambda x, s=size, v=fill: gnp.nonzero(x, size=s, fill_value=v))
       same(f(x), padded)
-  same(gnomon.vmap(lambda v: gnp.flatnonzero(v, size=2))(np.array([[0, 1, 1], [1, 0, 0]])),
+  rows = np.array([[0, 1, 1], [1, 0, 0]])
+  same(gnomon.vmap(lambda v: gnp.flatnonzero(v, size=2))(rows),
        np.array([[1, 2], [0, 0]]))
 
 
@@ -140,7 +143,8 @@ def test_piecewise() -> None:
       (x < 0, [lambda v: v * 3]), ([x > -9, x > 0], [1, 2])):
     want = np.piecewise(x, conditions, functions)
     same(gnp.piecewise(x, conditions, functions), want)
-    same(gnomon.jit(lambda x, c, f=functions: gnp.piecewise(x, c, f))(x, conditions), want)
+    same(gnomon.jit(lambda x, c, f=functions: gnp.piecewise(x, c, f))(x, conditions),
+        want)
   grad = gnomon.grad(lambda x: gnp.piecewise(x, [x > 0], [gnp.log, 0.0]).sum())(x)
   same(grad, np.array([0, 0, 0, 1, 0.5]))
   assert gnp.piecewise(np.arange(3), [np.arange(3) > 1], [1.5]).dtype == np.int32
@@ -173,14 +177,17 @@ def test_take_errors() -> None:
   x = gnp.arange(3)
   for args, kwargs, error in (
       ((x, [1]), {}, TypeError), ((x, 1.5), {}, TypeError), ((x, 0, 1), {}, ValueError),
-      ((x, 0), {"mode": "raise"}, NotImplementedError), ((x, 0), {"mode": "far"}, ValueError),
-      ((x, 0), {"out": x}, NotImplementedError), ((gnp.zeros((0, 2)), 0, 0), {}, IndexError)):
+      ((x, 0), {"mode": "raise"}, NotImplementedError),
+      ((x, 0), {"mode": "far"}, ValueError),
+      ((x, 0), {"out": x}, NotImplementedError),
+      ((gnp.zeros((0, 2)), 0, 0), {}, IndexError)):
     with pytest.raises(error, match="take"):
       gnp.take(*args, **kwargs)
 
 
 @pytest.mark.parametrize(("shape", "index_shape", "axis"), [
-    ((3, 4), (3, 2), 1), ((3, 4), (1, 2), 1), ((1, 4), (3, 2), 1), ((2, 3, 4), (2, 5, 1), 1),
+    ((3, 4), (3, 2), 1), ((3, 4), (1, 2), 1), ((1, 4), (3, 2), 1),
+    ((2, 3, 4), (2, 5, 1), 1),
     ((2, 3, 4), (1, 2, 4), -2), ((5,), (3,), 0), ((2, 3), (2, 0), 1), ((6,), (4,), None)])
 def test_along_axis(shape: Any, index_shape: Any, axis: int | None) -> None:
   x = RNG.normal(size=shape).astype(np.float32)
@@ -202,7 +209,8 @@ def test_along_axis(shape: Any, index_shape: Any, axis: int | None) -> None:
 
 def test_along_axis_derivative_and_errors() -> None:
   x, i = np.arange(6.0).reshape(2, 3), np.array([[2, 2], [0, 1]])
-  grad = gnomon.grad(lambda x: (gnp.take_along_axis(x, i, 1) * np.array([1.0, 2])).sum())(x)
+  grad = gnomon.grad(
+      lambda x: (gnp.take_along_axis(x, i, 1) * np.array([1.0, 2])).sum())(x)
   same(grad, np.array([[0, 0, 3], [1, 2, 0]]))
   far = np.array([[7, -7]])
   same(gnp.take_along_axis(x, far, 1, mode="clip"), x[:, [2, 0]])
@@ -220,7 +228,8 @@ def test_along_axis_derivative_and_errors() -> None:
 
 def test_put_place_fill_diagonal() -> None:
   x = np.arange(6.0).reshape(2, 3)
-  for i, v, mode in ((np.array([0, 4]), np.array([7.0, 8]), None), (np.array([1, -1]), 5, None),
+  for i, v, mode in ((np.array([0, 4]), np.array([7.0, 8]), None),
+      (np.array([1, -1]), 5, None),
                      (np.array([[0, 1], [2, 3]]), np.array([7, 8, 9]), None),
                      (np.array([9, -9]), 5, "clip"), (np.array([7, -8]), 5, "wrap"),
                      (np.zeros(0, int), 1, None), (np.array([1]), np.zeros(0), None)):
@@ -261,7 +270,8 @@ def test_searchsorted(method: str, side: str) -> None:
   for a, v in ((SPECIAL, queries), (np.array([1, 3, 3, 9]), np.arange(11)),
                (np.array([5], np.uint8), np.array([250, 5, 0], np.uint8)),
                (np.zeros(0), np.array([1.0])), (np.array([1.0, 2]), np.float32(1.5)),
-               (np.array([1, 1 + 1j, 2], np.complex64), np.array([1, 1.5, 3j], np.complex64)),
+               (np.array([1, 1 + 1j, 2], np.complex64),
+                   np.array([1, 1.5, 3j], np.complex64)),
                (np.sort(RNG.normal(size=100).astype("float16")),
                 RNG.normal(size=50).astype("float16"))):
     got = gnp.searchsorted(a, v, side, method=method)
@@ -274,7 +284,8 @@ def test_searchsorted(method: str, side: str) -> None:
 
 def test_searchsorted_options() -> None:
   a = np.array([3, 1, 2])
-  same(gnp.searchsorted(a, 2, sorter=np.argsort(a)), np.searchsorted(a, 2, sorter=np.argsort(a)))
+  same(gnp.searchsorted(a, 2, sorter=np.argsort(a)),
+      np.searchsorted(a, 2, sorter=np.argsort(a)))
   for args, kwargs, error in (
       ((np.ones((2, 2)), 1), {}, ValueError), ((a, 1, "middle"), {}, ValueError),
       ((a, 1), {"method": "guess"}, ValueError), (([1], 1), {}, TypeError)):
