@@ -22,11 +22,13 @@ def check(got: Any, want: Any, dtype: Any, weak: bool = False) -> None:
 
 @pytest.mark.parametrize(("value", "dtype", "weak"), [
     (1, I32, True), (1.5, F32, True), (True, bool, False), (1j, "complex64", True),
-    ([1, 2], I32, False), ([1, 2.5], F32, False), ([True, 2], I32, False), ([], F32, False),
+    ([1, 2], I32, False), ([1, 2.5], F32, False), ([True, 2], I32, False),
+    ([], F32, False),
     ([[], []], F32, False), ([1, 2j], "complex64", False), ((1, (2)), I32, False),
     ([[1, 2], (3, 4)], I32, False), (range(3), I32, False), (np.float32(1), F32, False),
     ([np.float16(1), 2.5], "float16", False), ([np.int8(1), np.uint8(2)], "int16", False),
-    ([np.float32(1), 2], F32, False), (np.ones(3), F32, False), (np.arange(3), I32, False),
+    ([np.float32(1), 2], F32, False), (np.ones(3), F32, False),
+    (np.arange(3), I32, False),
     (np.array([1], ">i4"), I32, False), (memoryview(b"ab"), "uint8", False),
     ([np.ones(2), np.zeros(2)], F32, False), ([[1.0, np.float64(2)]], F32, False)])
 def test_array_of_values(value: Any, dtype: Any, weak: bool) -> None:
@@ -52,9 +54,11 @@ def test_array_of_arrays() -> None:
     (([1, 2],), {"dtype": float}, [1, 2], F32), ((1.7,), {"dtype": int}, 1, I32),
     (([1.7],), {"dtype": "int8"}, [1], "int8"),
     ((2**31,), {"dtype": "uint32"}, 2**31, "uint32"),
-    (([0, 2],), {"dtype": bool}, [False, True], bool), (([1],), {"ndmin": 3}, [[[1]]], I32),
+    (([0, 2],), {"dtype": bool}, [False, True], bool),
+    (([1],), {"ndmin": 3}, [[[1]]], I32),
     (([1],), {"dtype": "bfloat16"}, [1], gnp.bfloat16),
-    (([1],), {"dtype": "complex64"}, [1], "complex64"), (([1],), {"order": "C"}, [1], I32),
+    (([1],), {"dtype": "complex64"}, [1], "complex64"),
+    (([1],), {"order": "C"}, [1], I32),
     ((np.ones(2),), {"dtype": "int4"}, [1, 1], gnp.int4)])
 def test_array_options(args: Any, kwargs: Any, want: Any, dtype: Any) -> None:
   check(gnp.array(*args, **kwargs), want, dtype)
@@ -93,7 +97,7 @@ def test_array_errors(value: Any, error: type[Exception], text: str) -> None:
 
 
 def test_more_array_errors() -> None:
-  with pytest.raises(NotImplementedError, match="order='F32'"):
+  with pytest.raises(NotImplementedError, match="order='F'"):
     gnp.array([1], order="F")
   with pytest.raises(OverflowError, match="uint8"):
     gnp.array([300], dtype="uint8")
@@ -133,8 +137,10 @@ def test_full() -> None:
   check(gnp.full((), True), True, bool)
   check(gnp.full_like(np.ones(2), 7), [7, 7], F32)
   check(gnp.full_like(1, 2.5), 2, I32, weak=True)
-  check(gnp.full_like(np.ones(3, int), np.arange(3), shape=(2, 3)), [np.arange(3)] * 2, I32)
-  check(gnomon.jit(lambda v: gnp.full((2, 2), v))(3.0), np.full((2, 2), 3), F32, weak=True)
+  check(gnp.full_like(np.ones(3, int), np.arange(3), shape=(2, 3)), [np.arange(3)] * 2,
+      I32)
+  check(gnomon.jit(lambda v: gnp.full((2, 2), v))(3.0), np.full((2, 2), 3), F32,
+      weak=True)
   with pytest.raises(ValueError, match="broadcast"):
     gnp.full((2,), np.ones(3))
   with pytest.raises(TypeError, match="list"):
