@@ -127,14 +127,53 @@ def _zero(x: Any) -> Any:
 
 @_cofactors.defjvp
 def _(primals: Any, tangents: Any) -> Any:
-  """Of c = det(x) x^-T: dc = tr(x^-1 dx) c - x^-T dx^T c."""
   (x,), (t,) = primals, tangents
+  diagonal = lax.abs(_matrix.diagonal(lax.linalg.lu(lax.stop_gradient(x))[0]))
+  if not typeof(x).size:
+    return _cofactors(x), _change_by_inverse(x, t)
+  last = (typeof(diagonal).ndim - 1,)
+  bound = lax.mul(
+      lax.reduce_max(diagonal, last), scalar(np.sqrt(eps(diagonal)), typeof(diagonal).dtype))
+  singular = lax.le(lax.reduce_min(diagonal, last), bound)
+  singular = lax.reduce_or(singular, tuple(range(typeof(singular).ndim)))
+  change = lax.cond(singular, _change_by_svd, _change_by_inverse, x, t)
+  return _cofactors(x), change
+
+
+def _change_by_inverse(x: Any, t: Any) -> Any:
+  """Of the cofactors c = det(x) x^-T: dc = tr(x^-1 dx) c - c (x^-1 dx)^T."""
   c = _cofactors(x)
   inner = _solve.solve(x, t)
-  trace = reduce_sum(_matrix.diagonal(inner), (typeof(x).ndim - 2,))
-  first = lax.mul(
-      lax.broadcast_in_dim(trace, typeof(x).shape, tuple(range(typeof(x).ndim - 2))), c)
-  return c, lax.sub(first, _matrix.mm(_matrix.flip(inner), c))
+  rank = typeof(x).ndim
+  trace = reduce_sum(_matrix.diagonal(inner), (rank - 2,))
+  trace = lax.broadcast_in_dim(trace, typeof(x).shape, tuple(range(rank - 2)))
+  return lax.sub(lax.mul(trace, c), _matrix.mm(c, _matrix.flip(inner)))
+
+
+def _change_by_svd(x: Any, t: Any) -> Any:
+  """The same for any matrix, by sums of products of singular values, without two of them.
+
+  Those that are 0 are replaced by tiny ones, as if by rounding: no differences are formed.
+  """
+  u, s, vh = lax.linalg.svd(x)
+  rank = typeof(x).ndim
+  top = lax.stop_gradient(lax.slice_in_dim(s, 0, 1, axis=rank - 2))
+  tiny = lax.max(lax.mul(top, scalar(eps(s), typeof(s).dtype)), lax.full_like(
+      top, np.finfo(typeof(s).dtype).tiny))
+  s = lax.max(s, lax.broadcast_in_dim(tiny, typeof(s).shape, tuple(range(rank - 1))))
+  product = lax.reduce_prod(s, (rank - 2,))
+  product = lax.broadcast_in_dim(product, typeof(x).shape, tuple(range(rank - 2)))
+  products = lax.div(lax.div(product, _matrix.rows(s, x)), _matrix.columns(s, x))
+  products = _matrix.with_diagonal(products, lax.full_like(s, 0))
+  products = _matrix.cast(products, x)
+  inner = _matrix.mm(_matrix.adjoint(u), _matrix.mm(t, _matrix.adjoint(vh)))
+  diagonal = _matrix.diagonal(inner)
+  traces = reduce_sum(lax.mul(products, _matrix.columns(diagonal, x)), (rank - 1,))
+  moved = _matrix.with_diagonal(lax.neg(lax.mul(products, _matrix.flip(inner))), traces)
+  sign = _det(_matrix.mm(u, vh))
+  sign = lax.broadcast_in_dim(sign, typeof(x).shape, tuple(range(rank - 2)))
+  conj = _matrix.conj_if_complex
+  return lax.mul(sign, _matrix.mm(conj(u), _matrix.mm(moved, conj(vh))))
 
 
 @compiled(static=("method",))
