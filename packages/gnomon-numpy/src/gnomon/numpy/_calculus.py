@@ -185,8 +185,7 @@ def _slope(x: Any, h: Any, axis: int, order: int) -> Any:
 
   step = typeof(h).ndim and _spaces(h, shape, axis)
   if not typeof(h).ndim:
-    inside = lax.div(lax.sub(part(2, n), part(0, n - 2)), _like(2 * h if isinstance(
-        h, np.generic) else lax.mul(scalar(2, typeof(h).dtype), h), x))
+    inside = lax.div(lax.sub(part(2, n), part(0, n - 2)), _twice(h))
   else:
     before, after = (lax.slice_in_dim(step, i, i + n - 2, axis=axis) for i in (0, 1))
     inside = _uneven(part(0, n - 2), part(1, n - 1), part(2, n), before, after)
@@ -206,6 +205,10 @@ def _slope(x: Any, h: Any, axis: int, order: int) -> Any:
     return out if sign > 0 else lax.neg(out)
 
   return lax.concatenate([edge(0, 1), inside, edge(n - 1, -1)], axis)
+
+
+def _twice(h: Any) -> Any:
+  return np.add(h, h) if isinstance(h, np.generic) else lax.add(h, h)
 
 
 def _like(h: Any, x: Any) -> Any:

@@ -403,11 +403,11 @@ def _split(ary: Any, cuts: Any, axis: int, name: str) -> list[Any]:
           f"{name}: an array split into {cuts} parts does not result in an equal "
           f"division of axis {axis} with {n} elements; array_split gives unequal parts")
     sizes = (size + 1,) * rest + (size,) * (cuts - rest)
-    return lax.split(x, sizes, axis)
+    return list(lax.split(x, sizes, axis))
   edges = [0, *cuts, n]
   sizes = tuple([b - a for a, b in pairwise(edges)])
   if all(size >= 0 for size in sizes):
-    return lax.split(x, sizes, axis)
+    return list(lax.split(x, sizes, axis))
   parts = [slice(a, b).indices(n) for a, b in zip([None, *cuts], [*cuts, None])]
   return [lax.slice_in_dim(x, a, max(a, b), axis=axis) for a, b, _ in parts]
 

@@ -83,7 +83,7 @@ def _widths(pad_width: Any, rank: int) -> Widths:
   given = np.asarray(freeze(pad_width))
   if given.size and given.dtype.kind not in "iu":
     raise TypeError(f"`pad_width` must be of integral type, got {pad_width!r}")
-  out = _pairs("pad_width", given, rank)
+  out: Widths = _pairs("pad_width", given, rank)
   if any(n < 0 for pair in out for n in pair):
     raise ValueError(
         f"pad: index can't contain negative values, got pad_width={pad_width!r}")

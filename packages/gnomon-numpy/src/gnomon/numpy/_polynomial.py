@@ -452,7 +452,7 @@ def _weighted(left: Any, right: Any, w: Any) -> tuple[Any, Any]:
         f"polyfit: expected w and y to have the same length, got {typeof(w).shape[0]} "
         f"and {typeof(right).shape[0]}")
   w = convert(w, typeof(left).dtype)
-  return tuple([  # type: ignore[return-value]
+  return tuple([
       lax.mul(v, broadcast_in_dim(w, typeof(v).shape, (0,))) for v in (left, right)])
 
 

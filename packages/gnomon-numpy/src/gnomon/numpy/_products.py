@@ -319,7 +319,7 @@ def tensordot(
           f"dimensions; the shapes are {typeof(x).shape} and {typeof(y).shape}")
     left, right = tuple(range(n - count, n)), tuple(range(count))
   else:
-    pair = tuple(axes)  # type: ignore[arg-type]
+    pair = tuple(axes)
     if len(pair) != 2:
       raise TypeError(f"tensordot needs one integer or a pair as axes, got {axes!r}")
     left, right = canonical_axes(pair[0], n, "tensordot"), canonical_axes(

@@ -102,15 +102,16 @@ def _set_operation(
     zeros: bool = False) -> tuple[Any, Any, Any]:
   check_arraylike(name, ar1, ar2)
   if size is None:
-    values = known(name, ar1, ar2)
+    x, y = known(name, ar1, ar2)
     with ensure_compile_time_eval():
-      *parts, kept = _pair_runs(*values, rule)
+      _, order, begins, in_x, kept = _pair_runs(x, y, rule)
       size = int(kept)
-    parts[0] = _both(ar1, ar2)
+    both = _both(ar1, ar2)
   else:
     size = size_of(name, size)
-    *parts, _ = _pair_runs(ar1, ar2, rule)
-  return _pick_runs(*parts, fill_value, typeof(ar1).size, size, zeros)
+    both, order, begins, in_x, _ = _pair_runs(ar1, ar2, rule)
+  return _pick_runs(
+      both, order, begins, in_x, fill_value, typeof(ar1).size, size, zeros)
 
 
 @compiled()
@@ -214,9 +215,9 @@ def setdiff1d(
     return convert(values, typeof(ar1).dtype)
   check_arraylike("setdiff1d", ar1, ar2)
   if size is None:
-    values = known("setdiff1d", ar1, ar2)
+    x, y = known("setdiff1d", ar1, ar2)
     with ensure_compile_time_eval():
-      size = int(isin(*values, invert=True).sum())
+      size = int(isin(x, y, invert=True).sum())
   return _kept(ar1, isin(ar1, ar2, invert=True), fill_value, size_of("setdiff1d", size))
 
 

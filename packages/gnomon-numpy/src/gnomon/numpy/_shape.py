@@ -41,7 +41,8 @@ def shape(a: Any) -> Shape:
     TypeError: `a` is no array and no number.
   """
   check_arraylike("shape", a)
-  return typeof(a).shape
+  sizes: Shape = typeof(a).shape
+  return sizes
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
@@ -178,7 +179,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
   """
   a = one_array("expand_dims", a)
   old = typeof(a).shape
-  count = 1 if hasattr(axis, "__index__") else len(axis)  # type: ignore[arg-type]
+  count = 1 if hasattr(axis, "__index__") else len(axis)
   rank = len(old) + count
   new = canonical_axes(axis, rank, "expand_dims")
   kept = tuple([d for d in range(rank) if d not in new])

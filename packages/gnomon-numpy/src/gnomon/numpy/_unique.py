@@ -52,10 +52,11 @@ def known(name: str, *args: Any) -> list[Any]:
 
 
 def size_of(name: str, size: Any) -> int:
-  size = index(size)
-  if size < 0:
-    raise ValueError(f"{name}: size must not be negative, got {size}")
-  return size
+  """The argument `size`, checked."""
+  out = index(size)
+  if out < 0:
+    raise ValueError(f"{name}: size must not be negative, got {out}")
+  return out
 
 
 def sorted_runs(x: Any, equal_nan: bool) -> tuple[Any, Any]:

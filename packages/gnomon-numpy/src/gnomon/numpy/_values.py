@@ -63,9 +63,9 @@ def sizes_of(name: str, shape: Any) -> Shape:
     TypeError: it holds something that is no integer, or is traced.
   """
   try:
-    if not hasattr(shape, "__index__") or getattr(shape, "ndim", 0):
-      return tuple([index(n) for n in shape])
-    return (index(shape),)
+    if hasattr(shape, "__index__") and not getattr(shape, "shape", ()):
+      return (index(shape),)
+    return tuple([index(n) for n in shape])
   except TypeError as e:
     if isinstance(shape, Tracer) or _has_tracer(shape):
       raise

@@ -79,7 +79,7 @@ def _divided(total: Any, count: Any, ddof: Any) -> Any:
   """The sum over its degrees of freedom; nan where there are none."""
   aval = typeof(total)
   if isinstance(ddof, (int, float, np.number)) and isinstance(count, np.generic):
-    left: Any = scalar(count - ddof, aval.dtype)
+    left: Any = scalar(count.item() - ddof, aval.dtype)
     if left > 0:
       return lax.div(total, left)
     return lax.full(aval.shape, np.nan, aval.dtype)
