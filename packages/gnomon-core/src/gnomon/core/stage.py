@@ -14,7 +14,7 @@ from gnomon.core.effects import no_effects
 from gnomon.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import effects_rule, typing_rule
-from gnomon.core.trace import Trace, Tracer, leaked, tracing
+from gnomon.core.trace import Trace, Tracer, is_foreign, leaked, tracing
 from gnomon.core.types import typeof
 from gnomon.runtime.jaxlib import mlir
 
@@ -44,10 +44,10 @@ def infer(
 class StageTracer(Tracer):
   """A value of a program that is being recorded."""
 
-  __slots__ = ("var",)
+  __slots__ = ("_var",)
 
   def __init__(self, trace: StageTrace, aval: Any, var: Var) -> None:
-    self._trace, self.aval, self.var = trace, aval, var
+    self._trace, self.aval, self._var = trace, aval, var
 
   def origin(self) -> str:
     return self._trace.describe(self)  # type: ignore[no-any-return]
@@ -79,14 +79,14 @@ class StageTrace(Trace):
     """The variable or literal that stands for a value."""
     t = type(x)
     if t is StageTracer and x._trace is self:
-      return x.var
+      return x._var
     if t in _SCALARS:
       return Literal(x, typeof(x))
     found = self.consts.get(id(x))
     if found is not None:
       return found[0]
     if isinstance(x, Tracer):
-      if x._trace.done:
+      if is_foreign(x, self):
         raise leaked(x)
     elif isinstance(x, (np.generic, np.ndarray)):
       aval = typeof(x)
@@ -106,20 +106,20 @@ class StageTrace(Trace):
     n = len(args)
     if n == 1:
       x = args[0]
-      v = x.var if type(x) is StageTracer and x._trace is self else self.atom(x)
+      v = x._var if type(x) is StageTracer and x._trace is self else self.atom(x)
       invars = [v]
       key = (primitive, v.aval, *params.items()) if params else (primitive, v.aval)
     elif n == 2:
       x, y = args
-      v = x.var if type(x) is StageTracer and x._trace is self else self.atom(x)
-      w = y.var if type(y) is StageTracer and y._trace is self else self.atom(y)
+      v = x._var if type(x) is StageTracer and x._trace is self else self.atom(x)
+      w = y._var if type(y) is StageTracer and y._trace is self else self.atom(y)
       invars = [v, w]
       key = (
           (primitive, v.aval, w.aval, *params.items()) if params
           else (primitive, v.aval, w.aval))
     else:
       invars = [
-          x.var if type(x) is StageTracer and x._trace is self else self.atom(x)
+          x._var if type(x) is StageTracer and x._trace is self else self.atom(x)
           for x in args]
       key = (primitive, *[v.aval for v in invars], *params.items())
     found = _typed.get(key)
@@ -145,7 +145,7 @@ class StageTrace(Trace):
     eqn.params, eqn.effects, eqn.source = params, effects, tb
     self.eqns.append(eqn)
     tracer = _new(StageTracer)
-    tracer._trace, tracer.aval, tracer.var = self, aval, out
+    tracer._trace, tracer.aval, tracer._var = self, aval, out
     return (tracer,)
 
   def append(self, primitive: Primitive, args: Any, avals: Sequence[Any],
@@ -183,8 +183,8 @@ class StageTrace(Trace):
         f"{info.traced_for}.")
     made = {v: e for e in self.eqns for v in e.outvars}
     names, places = info.names(), {v: i for i, v in enumerate(self.invars)}
-    if x.var in places:
-      i = places[x.var]
+    if x._var in places:
+      i = places[x._var]
       if i < len(names):
         text += (
             " This concrete value was not available in Python because it depends on the "
@@ -192,7 +192,7 @@ class StageTrace(Trace):
       return text
     depends: list[int] = []
     lines: list[str] = []
-    stack: list[Any] = [x.var]
+    stack: list[Any] = [x._var]
     seen: set[Any] = set()
     while stack:
       v = stack.pop()
