@@ -82,4 +82,4 @@ def lcm(x1: Any, x2: Any) -> Any:
   divisor = _gcd(x, y)
   none = lax.eq(divisor, 0)
   quotient = lax.div(x, select_n(none, divisor, lax.full_like(divisor, 1)))
-  return _absolute(lax.mul(quotient, y))
+  return lax.mul(quotient, y)

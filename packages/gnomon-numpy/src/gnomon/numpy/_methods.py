@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
+from gnomon.core import dtypes
 from gnomon.core.types import typeof
+from gnomon.numpy import _views
 
 API_VERSION = "2024.12"
 _numpy: Any = sys.modules["gnomon.numpy"]  # complete by the time that a method is called
@@ -292,13 +294,23 @@ def _copy(self: Any) -> Any:
 
 def _byteswap(self: Any) -> Any:
   """The elements with their bytes in reverse order."""
-  itemsize = typeof(self).dtype.itemsize
-  if itemsize == 1:
-    return _copy(self)
-  if typeof(self).dtype.kind == "c":
-    return _numpy.real(self).byteswap() + 1j * _numpy.imag(self).byteswap()
-  raw = self.view(np.uint8).reshape(*typeof(self).shape, itemsize)
-  return _numpy.flip(raw, -1).reshape(*typeof(self).shape[:-1], -1).view(self.dtype)
+  return _views.byteswap(self)
+
+
+def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
+  """The bytes read as another dtype; the last dimension takes a change of size.
+
+  Raises:
+    NotImplementedError: `type` is given.
+    ValueError: sizes differ, and the last dimension is missing or does not fit.
+  """
+  if type is not None:
+    raise NotImplementedError(
+        f"view: the argument 'type' is not supported, got {type!r}: there is one class "
+        "of arrays")
+  if dtype is None:
+    return self
+  return _views.view(self, dtype=dtypes.check_user_dtype_supported(dtype, "view"))
 
 
 def _to_device(self: Any, device: Any, *, stream: Any = None) -> Any:
@@ -362,7 +374,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "ptp": _ptp, "ravel": _ravel, "repeat": _repeat, "reshape": _reshape, "round": _round,
     "searchsorted": _searchsorted, "sort": _sort, "squeeze": _squeeze, "std": _std,
     "sum": _sum, "swapaxes": _swapaxes, "take": _take, "to_device": _to_device,
-    "trace": _trace, "transpose": _transpose, "var": _var, "__contains__": _contains,
+    "trace": _trace, "transpose": _transpose, "var": _var, "view": _view,
+    "__contains__": _contains,
     "__array_namespace__": _array_namespace, "__array_module__": _array_module,
 }
 

@@ -43,27 +43,28 @@ def power(x1: Any, x2: Any, /) -> Any:
       power that is a constant.
     ValueError: the shapes cannot be broadcast.
   """
-  if type(x2) is int or isinstance(x2, (np.integer, bool)):
-    return _constant_power(x1, operator.index(x2), _dtype_of_constant(x2))
+  if type(x2) is int or _is_constant_integer(x2):
+    return _constant_power(x1, operator.index(x2))
   return _power(x1, x2)
 
 
 pow = power
 
 
-def _dtype_of_constant(x: Any) -> Any:
-  return type(x) if type(x) in (int, bool) else x.dtype
+def _is_constant_integer(x: Any) -> bool:
+  if isinstance(x, np.ndarray):
+    return x.ndim == 0 and x.dtype.kind in "iu"
+  return isinstance(x, (bool, np.integer))
 
 
-@compiled(static=("n", "dtype"))
-def _constant_power(x: Any, n: int, dtype: Any) -> Any:
+@compiled(static=("n",))
+def _constant_power(x: Any, n: int) -> Any:
   check_arraylike("power", x)
   if isinstance(typeof(x).dtype, dtypes.ExtendedDType):
     raise TypeError(f"power does not accept dtype {typeof(x).dtype}: expected numbers")
-  out, weak = dtypes.lattice_result_type(x, dtype)
-  out = dtypes.to_numeric_dtype(dtypes.canonicalize_dtype(out))
-  weak = weak and dtype is int and dtypes.is_weakly_typed(x)
-  return lax.integer_pow(as_type(x, out, weak), n)
+  dtype, weak = dtypes.lattice_result_type(x, int)
+  weak = weak and dtypes.is_weakly_typed(x)
+  return lax.integer_pow(as_type(x, dtypes.canonicalize_dtype(dtype), weak), n)
 
 
 @compiled()
