@@ -115,7 +115,7 @@ def constant(value: Any, weak: bool = False) -> Any:
   trace: Any = get_current()
   while trace is not EVAL and type(trace) is not StageTrace:
     trace = trace.parent
-  if trace is EVAL:
+  if type(trace) is not StageTrace:
     return on_device(value, weak)
   aval = ShapedArray((), value.dtype, weak)
   literal: Any = Literal(value.item() if weak else value[()], aval)

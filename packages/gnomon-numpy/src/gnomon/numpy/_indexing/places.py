@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -122,7 +121,7 @@ def layout(x: Any, entries: Entries, numbers: Sequence[Any]) -> Layout:
       parts.append((d, e, next(number)))
       d += 1
   vectors = None
-  if parts and math.prod(shape):
+  if parts and 0 not in shape:
     vectors = _vectors(operand, parts, common, tags, shape)
   return Layout(
       tuple(shape), tuple([i for i, t in enumerate(tags) if t == "window"]),

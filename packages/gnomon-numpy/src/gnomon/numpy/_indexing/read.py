@@ -61,6 +61,7 @@ def _row_of(x: Any, i: Any) -> Any:
 
 _row = jit(_row_of)
 _plain: dict[Entries, Any] = {}  # the program of each structure
+_MOST = 4096
 
 
 def _eager(x: Any, index: Any) -> Any:
@@ -71,6 +72,8 @@ def _eager(x: Any, index: Any) -> Any:
   if run is None:
     if not numbers and all(e == ":" for e in entries):
       return x
+    if len(_plain) >= _MOST:
+      _plain.clear()
     run = _plain[entries] = jit(lambda x, *numbers: read(x, entries, numbers))
   return run(x, *numbers)
 
