@@ -216,7 +216,7 @@ def _gather(
 
 # ---- iteration
 
-_FEW = 16  # rows that one program returns: its compilation takes as long as there are many
+_FEW = 16  # rows that one program returns; compiling it takes longer the more there are
 
 
 def iterate(self: Any) -> Any:
