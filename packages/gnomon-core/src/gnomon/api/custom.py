@@ -14,7 +14,7 @@ from gnomon.core import dtypes
 from gnomon.core.stage import convert_constvars, trace_to_jaxpr
 from gnomon.core.structural import add_tangents, instantiate
 from gnomon.core.trace import get_current
-from gnomon.core.types import typeof
+from gnomon.core.types import is_array_like, typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.custom_derivatives import JvpCall, VjpCall
 from gnomon.transform.jvp import Moves
@@ -118,6 +118,15 @@ class _Custom:
 
     return fixed, moving, merge
 
+  def _check(self, leaves: Sequence[Any], moving: Sequence[Any]) -> list[Any]:
+    """The types of the differentiable arguments."""
+    def names() -> list[str]:
+      tree = flatten((tuple(moving), {}))[1]
+      return tools.leaf_names(self.fun, tree, self.nondiff_argnums)()
+
+    who = f"{tools.function_name(self.fun)}, which has a custom derivative,"
+    return tools.check_leaves(leaves, who, names)
+
   @functools.cached_property
   def _defaults(self) -> bool:
     sig = tools.signature_of(self.fun)
@@ -183,6 +192,7 @@ class custom_jvp(_Custom):
           "give it with defjvp")
     fixed, moving, merge = self._split(args, kwargs)
     leaves, tree = flatten(tuple(moving))
+    self._check(leaves, moving)
     name, rule, symbolic = tools.function_name(self.fun), self.jvp, self.symbolic_zeros
     out_tree: Any = None
 
@@ -294,7 +304,7 @@ class custom_vjp(_Custom):
           "give it with defvjp")
     fixed, moving, merge = self._split(args, kwargs)
     leaves, tree = flatten(tuple(moving))
-    avals = [typeof(x) for x in leaves]
+    avals = self._check(leaves, moving)
     fwd, bwd, symbolic = self.fwd, self.bwd, self.symbolic_zeros
     name = tools.function_name(self.fun)
     out_tree: Any = None
@@ -364,8 +374,8 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
     if ct is None or tangent.dtype == dtypes.float0 or type(ct) is SymbolicZero:
       checked.append(Zero(tangent))
       continue
-    got = typeof(ct)
-    if got.shape != tangent.shape or got.dtype != tangent.dtype:
+    got = typeof(ct) if is_array_like(ct) else f"{ct!r}, which is no array"
+    if type(got) is str or got.shape != tangent.shape or got.dtype != tangent.dtype:
       raise ValueError(
           f"the custom VJP bwd rule of {name} must return cotangents of the types of the "
           f"arguments: expected {tangent}, got {got}")

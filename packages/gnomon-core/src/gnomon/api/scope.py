@@ -8,7 +8,7 @@ from typing import Any
 
 from gnomon.api import tools
 from gnomon.core.source import name_stack
-from gnomon.core.trace import EVAL, tracing
+from gnomon.core.trace import EVAL, KnownTrace, get_current, tracing
 from gnomon.core.types import typeof as _typeof
 
 
@@ -72,6 +72,8 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
 class ensure_compile_time_eval:
   """A context manager in which operations on known values are computed while tracing.
 
+  Operations on traced values are traced, as outside.
+
   >>> import gnomon
   >>> from gnomon import lax
   >>> def f(x):
@@ -86,7 +88,8 @@ class ensure_compile_time_eval:
     self._entered: list[tracing] = []
 
   def __enter__(self) -> None:
-    self._entered.append(tracing(EVAL))
+    trace = get_current()
+    self._entered.append(tracing(trace if trace is EVAL else KnownTrace(trace)))
     self._entered[-1].__enter__()
 
   def __exit__(self, *error: object) -> None:

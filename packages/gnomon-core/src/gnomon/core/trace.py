@@ -209,10 +209,57 @@ def _check_scalar(x: Tracer, what: str) -> None:
         f"{x.aval.shape}): use x.any() or x.all()")
 
 
+class KnownTrace(Trace):
+  """Computes what depends on no tracer, and leaves the rest to the trace around it."""
+
+  __slots__ = ("parent",)
+
+  def __init__(self, parent: Any) -> None:
+    super().__init__()
+    self.parent = parent
+
+  def process(
+      self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+    trace = self._trace_of(args)
+    return trace.process(primitive, args, params)  # type: ignore[no-any-return]
+
+  def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    with tracing(self._trace_of(args)) as trace:
+      return trace.custom_jvp(call, args)  # type: ignore[no-any-return]
+
+  def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    with tracing(self._trace_of(args)) as trace:
+      return trace.custom_vjp(call, args)  # type: ignore[no-any-return]
+
+  def _trace_of(self, args: Any) -> Any:
+    return self.parent if any(isinstance(x, Tracer) for x in args) else EVAL
+
+
+def is_foreign(x: Tracer, trace: Any) -> bool:
+  """Whether a tracer may not be an operand of `trace`: its own ended, or runs inside."""
+  inner: Any = x._trace
+  if inner.done:
+    return True
+  while inner is not None:
+    inner = getattr(inner, "parent", None)
+    if inner is trace:
+      return True
+  return False
+
+
 def leaked(x: Tracer) -> errors.UnexpectedTracerError:
-  """The error for a tracer that outlived its trace."""
+  """The error for a tracer outside of its trace."""
+  if x._trace.done:
+    what = "outlived the transformation that it belongs to"
+    fix = (
+        "Most often a function under a transformation stores a value in a global, an "
+        "attribute, or a list that lives on; return it from the function instead.")
+  else:
+    what = "was used outside of the transformation that it belongs to"
+    fix = (
+        "Most often a function with a custom derivative, or its rule, closes over a "
+        "value that is being differentiated, or has it among its nondiff_argnums; pass "
+        "it as a differentiable argument.")
   return errors.UnexpectedTracerError(
       "Encountered an unexpected tracer: an intermediate value of type "
-      f"{x.aval} outlived the transformation that it belongs to. {x.origin()} "
-      "Most often a function under a transformation stores a value in a global, an "
-      "attribute, or a list that lives on; return it from the function instead.")
+      f"{x.aval} {what}. {x.origin()} {fix}")

@@ -84,8 +84,8 @@ class Context:
   """What a lowering rule sees: the builder `b`, the types, and how to emit jaxprs."""
 
   __slots__ = (
-      "_constants", "_eqn", "_functions", "_locations", "_names", "_symbols", "b", "platforms",
-      "prefix")
+      "_constants", "_eqn", "_functions", "_locations", "_names", "_symbols", "b",
+      "platforms", "prefix")
 
   def __init__(
       self, b: Builder, symbols: Any, prefix: str, platforms: tuple[str, ...]) -> None:

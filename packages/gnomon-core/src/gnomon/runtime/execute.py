@@ -55,12 +55,7 @@ def as_operand(x: Any, *, own: bool = False) -> Any:
     plain = x and t is not complex  # -0.0 equals 0.0, 1 - 0j equals 1 + 0j
     return _kept((t, x if plain else repr(x), typeof(x)), x)
   if isinstance(x, Tracer):
-    if x._trace.done:
-      raise leaked(x)
-    value = x.concrete()
-    if value is None:
-      raise leaked(x)
-    return as_operand(value) if type(value) is not Array else value
+    raise leaked(x)
   if isinstance(x, np.generic) and x.dtype.kind in "biufc" and not own:
     return _kept((t, x.tobytes(), typeof(x)), x)
   if isinstance(x, WrappedArray):

@@ -61,7 +61,8 @@ class JvpCall:
   def stage(self, trace: Any, args: Any) -> tuple[Any, ...]:
     jaxpr, outer = _stage_function(self.fun, args)
     return trace.process(custom_jvp_call_p, [*outer, *args], {  # type: ignore[no-any-return]
-        "name": self.name, "call_jaxpr": jaxpr, "jvp": JvpRule(self.rule, self.name),
+        "name": self.name, "call_jaxpr": jaxpr,
+        "jvp": JvpRule(self.rule, self.name, jaxpr.out_avals),
         "num_consts": len(outer), "symbolic_zeros": self.symbolic_zeros})
 
   def batch(self, axis: Axis, dims: Sequence[int | None]) -> BatchedJvpCall:
@@ -116,19 +117,36 @@ def batched_rule(
   return batched
 
 
+def check_results(outs: Sequence[Any], expected: Sequence[Any], who: str) -> None:
+  """Raises `TypeError` if a rule's results have other types than the function's."""
+  for i, (o, e) in enumerate(zip(outs, expected, strict=True)):
+    got = typeof(o)
+    if got.shape != e.shape or got.dtype != e.dtype:
+      raise TypeError(
+          f"the {who} must return results of the types of the function's: for result {i} "
+          f"expected {e}, got {got}")
+
+
 NO_CONSTS = ("num_consts", 0)  # left out of printed equations
 
 
 class JvpRule:
-  """A jvp rule as a parameter of an equation: equal only to itself."""
+  """A jvp rule as a parameter of an equation: equal only to itself.
 
-  __slots__ = ("name", "rule")
+  `out_avals`, if given, are the types that its results must have.
+  """
 
-  def __init__(self, rule: Callable[..., Any], name: str) -> None:
-    self.rule, self.name = rule, name
+  __slots__ = ("name", "out_avals", "rule")
+
+  def __init__(
+      self, rule: Callable[..., Any], name: str, out_avals: Any = None) -> None:
+    self.rule, self.name, self.out_avals = rule, name, out_avals
 
   def __call__(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    return self.rule(primals, tangents)
+    outs, touts = self.rule(primals, tangents)
+    if self.out_avals is not None:
+      check_results(outs, self.out_avals, f"custom JVP rule of {self.name}")
+    return outs, touts
 
   def __repr__(self) -> str:
     return self.name
@@ -184,17 +202,25 @@ class VjpCall:
   residuals, cotangents)` the cotangents of the arguments (`Zero` where there is none).
   """
 
-  __slots__ = ("bwd", "fun", "fwd", "name", "names", "symbolic_zeros")
+  __slots__ = ("bwd", "fun", "fwd", "name", "names", "out_avals", "symbolic_zeros")
 
   def __init__(self, fun: Flat, fwd: Any, bwd: Any, name: str, names: tuple[str, str],
                symbolic_zeros: bool) -> None:
     self.fun, self.fwd, self.bwd, self.name = fun, fwd, bwd, name
     self.names, self.symbolic_zeros = names, symbolic_zeros
+    self.out_avals: Any = None  # of the function's results, once it was staged
+
+  def forward(self, moves: Moves, primals: Sequence[Any]) -> Any:
+    """Results, residuals and the residuals' structure, by the forward rule."""
+    outs, res, tree = self.fwd(moves, *primals)
+    if self.out_avals is not None:
+      check_results(outs, self.out_avals, f"custom VJP fwd rule of {self.name}")
+    return outs, res, tree
 
   def linearize(self, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Results, and tangents that only a transposition can compute: `custom_lin`."""
     moves = moves_of(tangents)
-    outs, res, tree = self.fwd(moves, *primals)
+    outs, res, tree = self.forward(moves, primals)
     avals = tuple(typeof(o).to_tangent_aval() for o in outs)
     if not any(moves):
       return outs, [Zero(a) for a in avals]
@@ -207,6 +233,7 @@ class VjpCall:
 
   def stage(self, trace: Any, args: Any) -> tuple[Any, ...]:
     jaxpr, outer = _stage_function(self.fun, args)
+    self.out_avals = jaxpr.out_avals
     return trace.process(custom_vjp_call_p, [*outer, *args], {  # type: ignore[no-any-return]
         "name": self.name, "call_jaxpr": jaxpr, "call": self, "num_consts": len(outer),
         "symbolic_zeros": self.symbolic_zeros})
@@ -236,7 +263,7 @@ class BatchedVjpCall(VjpCall):
 
       def flat(*xs: Any) -> list[Any]:
         nonlocal n, tree
-        outs, res, tree = call.fwd(moves, *xs)
+        outs, res, tree = call.forward(moves, xs)
         n = len(outs)
         return [*outs, *res]
 
@@ -357,9 +384,5 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, bwd: Any, num_res: int, res_tr
   return [None] * num_res + [ct for ct, m in zip(found, moves) if m]
 
 
-@batch_rule.define(custom_lin_p)
-def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], **_: Any) -> Any:
-  raise NotImplementedError(
-      "vmap of the linear function of a custom_vjp function: map the function itself, or "
-      "pull back with vjp")
+batch_rule.define(custom_lin_p)(_no_forward)  # only forward mode maps it
 

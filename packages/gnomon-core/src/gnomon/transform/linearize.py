@@ -16,7 +16,14 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, linearize_rule
 from gnomon.core.stage import StageTrace, StageTracer, calm_collector
 from gnomon.core.structural import instantiate
-from gnomon.core.trace import Trace, get_current, reset_current, set_current, tracing
+from gnomon.core.trace import (
+  Trace,
+  get_current,
+  leaked,
+  reset_current,
+  set_current,
+  tracing,
+)
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.jvp import JVPTrace, JVPTracer, Moves, finish, moves_of, place
@@ -125,6 +132,9 @@ def linearize_flat(
       xs, ts = finish(trace, outs)
       out_moves = moves_of(ts)
       jaxpr, residuals = linear.finish([t for t, m in zip(ts, out_moves) if m])
+      for x in residuals:
+        if isinstance(x, JVPTracer) and x._trace is trace:
+          raise leaked(x)
     finally:
       trace.done = linear.done = True
   return xs, Linearized(

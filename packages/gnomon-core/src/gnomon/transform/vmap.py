@@ -65,11 +65,12 @@ class BatchTrace(Trace):
 
   def split(self, args: Any) -> tuple[list[Any], list[Any], bool]:
     """The values, their mapped dimensions (None: not mapped), and whether one is."""
+    axis = self.axis  # one for all traces of a call: rules close over its values
     values: list[Any] = []
     dims: list[int | None] = []
     mapped = False
     for x in args:
-      if isinstance(x, BatchTracer) and x._trace is self:
+      if isinstance(x, BatchTracer) and x._trace.axis is axis:
         values.append(x.value)
         dims.append(x.dim)
         mapped = True
