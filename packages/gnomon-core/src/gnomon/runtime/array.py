@@ -53,8 +53,11 @@ def _gather(self: Any) -> NumpyArray:
   return whole
 
 
-def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> NumpyArray:
+def _array(
+    self: Any, dtype: Any = None, context: None = None, copy: bool | None = None,
+) -> NumpyArray:
   """The values as a NumPy array, read-only unless `copy` is true."""
+  del context  # of NumPy's protocol, in former times
   value = _value(self)
   if copy is None:
     return np.asarray(value, dtype=dtype)
@@ -164,9 +167,9 @@ def _str(self: Any) -> str:
   return str(_value(self))
 
 
-def _format(self: Any, spec: str) -> str:
+def _format(self: Any, format_spec: str) -> str:
   value = _value(self)
-  return format(value[()] if value.ndim == 0 else value, spec)
+  return format(value[()] if value.ndim == 0 else value, format_spec)
 
 
 # ---- copies and pickles ------------------------------------------------------------
@@ -409,6 +412,12 @@ _ATTRIBUTES: dict[str, object] = {
 }
 
 
+# Methods that the runtime's class has, for those who look at the public one.
+_FROM_RUNTIME = (
+    "aval", "block_until_ready", "clone", "delete", "is_deleted",
+    "on_device_size_in_bytes", "platform", "traceback", "unsafe_buffer_pointer")
+
+
 def install_array_attributes() -> None:
   """Puts these attributes on the class of arrays; doing it twice does no harm.
 
@@ -417,3 +426,5 @@ def install_array_attributes() -> None:
   arrays.set_aval_factory(ShapedArray)
   for name, value in _ATTRIBUTES.items():
     arrays.install(name, value)
+  for name in _FROM_RUNTIME:
+    setattr(arrays.ArrayBase, name, getattr(arrays.Array, name))
