@@ -277,7 +277,7 @@ def test_derivatives_against_differences() -> None:
     value = gnomon.jit(every)
     one, zero = np.ones(3), np.zeros(3)
     push = gnomon.jit(lambda x, y, a, b: gnomon.jvp(every, (x, y), (a, b))[1])
-    pull = gnomon.jit(lambda x, y: gnomon.vmap(gnomon.jacrev(every, (0, 1)), 0, 1)(x, y))
+    pull = gnomon.jit(gnomon.vmap(gnomon.jacrev(every, (0, 1)), 0, 1))
     backward = pull(x, y)
     for i, (a, b) in enumerate(((one, zero), (zero, one))):
       slope = (np.asarray(value(x + h * a, y + h * b)) - value(x - h * a, y - h * b)) / (

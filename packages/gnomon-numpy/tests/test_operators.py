@@ -124,7 +124,7 @@ def test_other_types() -> None:
   with pytest.raises(TypeError, match="booleans"):
     (x > 1) - (x > 1)
   with pytest.raises(TypeError, match="bool"):
-    -(x > 1)
+    _ = -(x > 1)
 
 
 def test_overflow_of_python_numbers() -> None:

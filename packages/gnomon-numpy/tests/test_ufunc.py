@@ -123,7 +123,7 @@ def test_frompyfunc() -> None:
   assert fun.reduceat(x[1], gnp.array([0, 2, 1])).tolist() == [45, 6, 56]
   assert fun.outer(x[0], x[0])[2, 1].item() == 32
   assert fun.at(x, (0, gnp.array([1, 1])), 7, inplace=False)[0].tolist() == [1, 277, 3]
-  assert gnomon.grad(lambda x: fun.reduce(x))(gnp.array([1.0, 2.0])).tolist() == [10, 1]
+  assert gnomon.grad(fun.reduce)(gnp.array([1.0, 2.0])).tolist() == [10, 1]
   pair = gnp.frompyfunc(lambda x: (x, x + 1), 1, 2)
   assert [p.tolist() for p in pair(x[0])] == [[1, 2, 3], [2, 3, 4]]
   empty = gnp.frompyfunc(digits, 2, 1, identity=0).reduce(x[:0])

@@ -422,6 +422,14 @@ from gnomon.runtime.jaxlib.arrays import ArrayBase as ndarray
 from gnomon.numpy import fft as fft
 from gnomon.numpy import linalg as linalg
 
+# printing
+from gnomon.numpy._printing import array_repr as array_repr
+from gnomon.numpy._printing import array_str as array_str
+from gnomon.numpy._printing import get_printoptions as get_printoptions
+from gnomon.numpy._printing import iterable as iterable
+from gnomon.numpy._printing import printoptions as printoptions
+from gnomon.numpy._printing import set_printoptions as set_printoptions
+
 # the operators and methods of arrays
 from gnomon.core.array_hook import provide as _provide
 from gnomon.numpy._indexing import ATTRIBUTES as _INDEXING

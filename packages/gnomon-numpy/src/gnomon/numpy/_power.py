@@ -110,12 +110,12 @@ def _integer_power(x: Any, y: Any) -> Any:
 
 
 @compiled()
-def float_power(x1: Any, x2: Any, /) -> Any:
-  """`x1` to the power `x2`, elementwise, in floating point.
+def float_power(x: Any, y: Any, /) -> Any:
+  """`x` to the power `y`, elementwise, in floating point.
 
   Args:
-    x1: array or number.
-    x2: array or number; integers and booleans are converted to floats.
+    x: array or number.
+    y: array or number; integers and booleans are converted to floats.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.float_power(2, -1).item()
@@ -125,7 +125,7 @@ def float_power(x1: Any, x2: Any, /) -> Any:
     TypeError: an argument is no array and no number.
     ValueError: the shapes cannot be broadcast.
   """
-  return lax.pow(*promote_args_inexact("float_power", x1, x2))
+  return lax.pow(*promote_args_inexact("float_power", x, y))
 
 
 @compiled()

@@ -53,13 +53,33 @@ class ufunc:
       reduceat: Callable[..., Any] | None = None) -> None:
     functools.update_wrapper(self, call or func)
     self.__name__ = name or func.__name__
-    self.nin, self.nout = operator.index(nin), operator.index(nout)
-    self.nargs = self.nin if nargs is None else operator.index(nargs)
-    self.identity = identity
+    self._nin, self._nout = operator.index(nin), operator.index(nout)
+    self._nargs = self._nin if nargs is None else operator.index(nargs)
+    self._identity = identity
     self._func = func
     self._call = call or _elementwise(func, self.nin)
     self._reduce, self._accumulate = reduce, accumulate
     self._at, self._reduceat = at, reduceat
+
+  @property
+  def nin(self) -> int:
+    """The number of arguments."""
+    return self._nin
+
+  @property
+  def nout(self) -> int:
+    """The number of results."""
+    return self._nout
+
+  @property
+  def nargs(self) -> int:
+    """The number of arguments that may be given by position."""
+    return self._nargs
+
+  @property
+  def identity(self) -> Any:
+    """The value that changes nothing as a first operand; None if there is none."""
+    return self._identity
 
   def __repr__(self) -> str:
     return f"<gnomon.numpy.ufunc {self.__name__!r}>"
