@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, reduce_sum, select_n
@@ -167,7 +168,8 @@ def gradient(
     raise TypeError(
         f"gradient: Invalid number of spacing arguments {len(spacings)} for axis={axis}: "
         f"give none, one scalar, or {len(axes)}")
-  out = [_slope(x, h, d, order) for h, d in zip(spacings, axes)]
+  dtype, weak = typeof(x).dtype, typeof(x).weak_type
+  out = [convert(_slope(x, h, d, order), dtype, weak) for h, d in zip(spacings, axes)]
   single = len(shape) == 1 or (axis is not None and hasattr(axis, "__index__"))
   return out[0] if single else out
 
@@ -268,8 +270,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     ValueError: the axis is out of range, or the shapes do not fit.
   """
   if x is None:
-    values, gap = [array_of(v) for v in promote_dtypes_inexact(
-        *arrays_of("trapezoid", y, dx))]
+    values, gap = arrays_of("trapezoid", y, dx)
+    values, gap = [
+        array_of(v) for v in promote_dtypes(*promote_dtypes_inexact(values), gap)]
     axis = canonical_axis(axis, typeof(values).ndim, "trapezoid")
   else:
     values, places = [array_of(v) for v in promote_dtypes_inexact(

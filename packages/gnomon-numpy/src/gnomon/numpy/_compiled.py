@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+
 from gnomon import jit
 from gnomon.core.trace import EVAL, get_current
 from gnomon.runtime.jaxlib import arrays

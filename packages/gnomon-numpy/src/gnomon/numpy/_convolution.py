@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
+from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._contraction import KEYWORDS, Options, dot_general
@@ -45,6 +47,12 @@ def _range(n: int, m: int, mode: str) -> tuple[int, int]:
 
 def _convolve(x: Any, kernel: Any, mode: str, options: Options) -> Any:
   """The sums of `x[i - j] kernel[j]`, for a kernel not longer than `x`."""
+  out = _sums(x, kernel, mode, options)
+  weak = typeof(x).weak_type and options.preferred_element_type is None
+  return convert(out, typeof(out).dtype, weak)
+
+
+def _sums(x: Any, kernel: Any, mode: str, options: Options) -> Any:
   n, m = typeof(x).shape[0], typeof(kernel).shape[0]
   start, stop = _range(n, m, mode)
   zero = scalar(0, typeof(x).dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
@@ -74,15 +75,17 @@ def _interp(
   if not shapes[0][0]:
     raise ValueError("interp: xp and fp have no points to interpolate between")
   x, xp = [array_of(z) for z in promote_dtypes_inexact(x, xp)]
+  (fp,) = [array_of(z) for z in promote_dtypes_inexact(fp)]
   if is_kind(x, np.complexfloating):
     raise TypeError("interp: x and xp must be real, got complex ones")
-  fp = convert(fp, dtypes.to_inexact_dtype(dtypes.promote_types(
-      typeof(x).dtype, typeof(fp).dtype)))
+  dtype, weak = dtypes.lattice_result_type(x, fp)
+  dtype = dtypes.canonicalize_dtype(dtype)
+  fp = convert(fp, dtype)
   if period is not None:
     x, xp, fp = _around(x, xp, fp, period)
     left = right = None
     beyond = (None, None)
-  return _on_lines(x, xp, fp, left, right, beyond)
+  return convert(_on_lines(x, xp, fp, left, right, beyond), dtype, weak)
 
 
 def _around(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.types import typeof
@@ -210,7 +211,8 @@ def _ramp(end: Any, edge: Any, count: int, axis: int) -> Any:
   step = lax.div(lax.sub(_spread(convert(edge, exact), count, axis), end),
                  lax.full(shape, count, exact))
   out = lax.add(end, lax.mul(place, step))
-  return convert(out if is_kind(edge, np.inexact) else lax.floor(out), dtype)
+  out = out if is_kind(edge, np.inexact) else lax.floor(out)
+  return convert(out, dtype, typeof(edge).weak_type)
 
 
 # ---- mirrors, wraps, statistics

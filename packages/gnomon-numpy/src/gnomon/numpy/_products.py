@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import typeof

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled, freeze
-from gnomon.numpy._promotion import canonical_axes, check_arraylike
+from gnomon.numpy._promotion import (
+  canonical_axes,
+  check_arraylike,
+  promote_dtypes_inexact,
+)
 from gnomon.numpy._reductions import Axis, prepare
 from gnomon.numpy._values import (
   array_of,
@@ -139,7 +144,8 @@ def _one_axis(name: str, a: Any, axis: Axis) -> tuple[Any, int, Any, tuple[int, 
     raise ValueError(
         f"{name} does not support complex numbers: they have no order. Take x.real or "
         "abs(x)")
-  x = convert(x, dtypes.to_inexact_dtype(typeof(x).dtype))
+  (x,) = promote_dtypes_inexact(x)
+  x = convert(x, typeof(x).dtype)
   shape = typeof(x).shape
   if len(axes) == 1:
     return x, axes[0], shape, axes

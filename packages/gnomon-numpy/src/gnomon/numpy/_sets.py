@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import ensure_compile_time_eval, lax
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
 from gnomon.core.types import typeof
@@ -212,7 +213,7 @@ def setdiff1d(
   if not assume_unique:
     values = _set_operation(
         "setdiff1d", "minus", ar1, ar2, size, fill_value, zeros=True)[0]
-    return convert(values, typeof(ar1).dtype)
+    return convert(values, typeof(ar1).dtype, typeof(ar1).weak_type)
   check_arraylike("setdiff1d", ar1, ar2)
   if size is None:
     x, y = known("setdiff1d", ar1, ar2)

@@ -6,6 +6,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
@@ -44,9 +45,7 @@ def _refuse_kinds(name: str, kind: Any, order: Any) -> None:
 
 def _ordered(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
   """The array to sort and its axis."""
-  x, axis = flat_unless(name, one_array(name, a), axis)
-  aval = typeof(x)
-  return convert(x, aval.dtype), axis
+  return flat_unless(name, one_array(name, a), axis)
 
 
 @compiled(static=_ORDER)

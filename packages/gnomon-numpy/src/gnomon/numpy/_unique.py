@@ -11,6 +11,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from gnomon import ensure_compile_time_eval, lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n

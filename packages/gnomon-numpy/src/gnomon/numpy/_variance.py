@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
@@ -45,8 +46,7 @@ def _result_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
         f"{name}: the dtype {dtype} cannot hold the deviations of complex numbers; ask "
         "for a complex dtype, or none")
   work = dtypes.to_inexact_dtype(dtypes.promote_types(own, dtype))
-  real = np.finfo(dtype).dtype if dtypes.issubdtype(dtype, np.complexfloating) else dtype
-  return real, wide(work)
+  return dtype, wide(work)
 
 
 def variance(
