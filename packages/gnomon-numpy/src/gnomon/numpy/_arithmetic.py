@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import custom_jvp, lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
@@ -15,6 +16,8 @@ from gnomon.numpy._promotion import (
   promote_args_inexact,
   promote_args_numeric,
 )
+
+_BOOL = np.dtype(np.bool_)
 
 
 def is_kind(x: Any, kind: Any) -> bool:
@@ -48,7 +51,7 @@ def add(x: Any, y: Any, /) -> Any:
     ValueError: the shapes cannot be broadcast.
   """
   x, y = promote_args("add", x, y)
-  return lax.bitwise_or(x, y) if is_kind(x, np.bool_) else lax.add(x, y)
+  return lax.add(x, y) if typeof(x).dtype != _BOOL else lax.bitwise_or(x, y)
 
 
 @compiled()
@@ -68,7 +71,7 @@ def subtract(x: Any, y: Any, /) -> Any:
     ValueError: the shapes cannot be broadcast.
   """
   x, y = promote_args("subtract", x, y)
-  if is_kind(x, np.bool_):
+  if typeof(x).dtype == _BOOL:
     raise TypeError(
         "subtract does not accept booleans: use logical_xor (^), or convert to numbers")
   return lax.sub(x, y)
@@ -91,7 +94,7 @@ def multiply(x: Any, y: Any, /) -> Any:
     ValueError: the shapes cannot be broadcast.
   """
   x, y = promote_args("multiply", x, y)
-  return lax.bitwise_and(x, y) if is_kind(x, np.bool_) else lax.mul(x, y)
+  return lax.mul(x, y) if typeof(x).dtype != _BOOL else lax.bitwise_and(x, y)
 
 
 @compiled()
@@ -109,7 +112,7 @@ def negative(x: Any, /) -> Any:
     TypeError: `x` is boolean, or no array and no number.
   """
   (x,) = promote_args("negative", x)
-  if is_kind(x, np.bool_):
+  if typeof(x).dtype == _BOOL:
     raise TypeError(
         "negative does not accept booleans: use logical_not (~), or convert to a number")
   return lax.neg(x)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.numpy import _arithmetic, _bitwise, _comparison, _power, _rounding
 from gnomon.runtime.jaxlib import arrays
@@ -33,25 +34,33 @@ def _refuse(symbol: str, x: Any, y: Any) -> Any:
 
 
 def _forward(symbol: str, fun: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-  program = getattr(fun, "program", fun)
+  program, body = _parts(fun)
 
   def operator(self: Any, other: Any) -> Any:
-    if type(other) in _PLAIN and get_current() is EVAL:
-      return program(self, other)
+    if type(other) in _PLAIN or isinstance(other, Tracer):
+      return program(self, other) if get_current() is EVAL else body(self, other)
     return fun(self, other) if _acceptable(other) else _refuse(symbol, self, other)
 
   return operator
 
 
 def _backward(symbol: str, fun: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-  program = getattr(fun, "program", fun)
+  program, body = _parts(fun)
 
   def operator(self: Any, other: Any) -> Any:
-    if type(other) in _PLAIN and get_current() is EVAL:
-      return program(other, self)
+    if type(other) in _PLAIN or isinstance(other, Tracer):
+      return program(other, self) if get_current() is EVAL else body(other, self)
     return fun(other, self) if _acceptable(other) else _refuse(symbol, other, self)
 
   return operator
+
+
+def _parts(fun: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+  """The program of a compiled function, and what is traced; or twice the function."""
+  program = getattr(fun, "program", None)
+  if program is None:
+    return fun, fun
+  return program, fun.__wrapped__  # type: ignore[attr-defined]
 
 
 def _binary(name: str, symbol: str, fun: Callable[..., Any]) -> dict[str, Any]:
@@ -61,10 +70,10 @@ def _binary(name: str, symbol: str, fun: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _unary(fun: Callable[..., Any]) -> Callable[[Any], Any]:
-  program = getattr(fun, "program", fun)
+  program, body = _parts(fun)
 
   def operator(self: Any) -> Any:
-    return program(self) if get_current() is EVAL else fun(self)
+    return program(self) if get_current() is EVAL else body(self)
 
   return operator
 

@@ -6,9 +6,11 @@ import operator
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
@@ -21,6 +23,8 @@ from gnomon.numpy._promotion import (
   promote_shapes,
   weak_if_all_are,
 )
+
+_NUMBERS = dtypes.supported_dtypes - {dtypes.bool_dtype}
 
 
 def power(x1: Any, x2: Any, /) -> Any:
@@ -59,6 +63,8 @@ def _is_constant_integer(x: Any) -> bool:
 
 @compiled(static=("n",))
 def _constant_power(x: Any, n: int) -> Any:
+  if isinstance(x, Tracer) and x.dtype in _NUMBERS:
+    return lax.integer_pow(x, n)
   check_arraylike("power", x)
   if isinstance(typeof(x).dtype, dtypes.ExtendedDType):
     raise TypeError(f"power does not accept dtype {typeof(x).dtype}: expected numbers")
