@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core import dtypes
 from gnomon.core.derive import linear
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
-from gnomon.core.structural import broadcast_in_dim
+from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import mul
@@ -23,6 +24,7 @@ from gnomon.transform.vmap import to_dim
 
 Values = Sequence[Any]
 Lengths = tuple[int, ...]
+_COMPLEX = ("complex64", "complex128")
 
 
 class FftType(enum.IntEnum):
@@ -47,7 +49,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
   """Discrete Fourier transform over the last dimensions.
 
   Args:
-    x: an array: complex; for RFFT real. float32, float64, complex64 or complex128.
+    x: an array; it is made complex, but for RFFT, which takes real numbers.
     fft_type: the kind, or its name (`"fft"`, `"irfft"`, …).
     fft_lengths: the sizes of the last one to three dimensions; those of the result for IRFFT.
 
@@ -61,10 +63,30 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
   [(1+0j), (1+0j), (1+0j)]
 
   Raises:
-    TypeError: the dtype does not suit the kind.
-    ValueError: the kind does not exist, or the lengths are not those of the dimensions.
+    TypeError: the number of a kind is none.
+    ValueError: the kind does not exist, the dtype does not suit it, or the lengths are not
+      those of the dimensions.
   """
-  return fft_p.bind(x, fft_type=_kind(fft_type), fft_lengths=ints(fft_lengths))[0]
+  kind = _kind(fft_type)
+  return fft_p.bind(_operand(x, kind), fft_type=kind, fft_lengths=ints(fft_lengths))[0]
+
+
+def _operand(x: Any, kind: FftType) -> Any:
+  """The operand in the dtype that is transformed."""
+  dtype = typeof(x).dtype
+  if kind == FftType.RFFT:
+    if dtypes.issubdtype(dtype, np.complexfloating):
+      raise ValueError(
+          f"only real valued inputs supported for rfft, got dtype {dtype}: use the kind FFT, "
+          "or take the real part")
+    whole = dtypes.issubdtype(dtype, np.integer) or dtype == np.bool_
+    return convert(x, dtypes.canonicalize_dtype(np.float64)) if whole else x
+  if dtype.name in _COMPLEX:
+    return x
+  double = dtype.name == "float64" or (
+      not dtypes.issubdtype(dtype, np.inexact)
+      and dtypes.canonicalize_dtype(np.complex128) == np.complex128)
+  return convert(x, np.dtype(np.complex128 if double else np.complex64))
 
 
 def _kind(given: Any) -> FftType:
@@ -72,10 +94,12 @@ def _kind(given: Any) -> FftType:
     found = FftType.__members__.get(given.upper())
     if found is not None:
       return found
-  elif given in FftType:
+  elif given in tuple(FftType):
     return FftType(given)
-  raise ValueError(
-      f"fft: unknown fft_type {given!r}; expected one of {', '.join(FftType.__members__)}")
+  kinds = ", ".join(FftType.__members__)
+  if isinstance(given, str):
+    raise ValueError(f"Unknown FFT type {given!r}; expected one of {kinds}")
+  raise TypeError(f"Unknown FFT type value {given!r}; expected one of {kinds}")
 
 
 fft_p = Primitive("fft")
@@ -84,16 +108,18 @@ fft_p = Primitive("fft")
 @typing_rule.define(fft_p)
 def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths) -> tuple[ShapedArray]:
   name, n = fft_type.name, len(fft_lengths)
-  if not 1 <= n <= 3 or n > x.ndim:
+  if not 1 <= n <= 3:
     raise ValueError(
-        f"fft: fft_lengths must be the sizes of the last one to three dimensions, got "
-        f"{fft_lengths} for the operand {x}")
-  accepted = ("float32", "float64") if fft_type == FftType.RFFT else (
-      "complex64", "complex128")
+        f"fft transforms one to three dimensions, got fft_lengths={fft_lengths}")
+  if n > x.ndim:
+    raise ValueError(
+        f"FFT input shape {x.shape} must have at least as many input dimensions as "
+        f"fft_lengths {fft_lengths}")
+  accepted = ("float32", "float64") if fft_type == FftType.RFFT else _COMPLEX
   if x.dtype.name not in accepted:
-    raise TypeError(
-        f"fft: {name} does not accept dtype {x.dtype}: expected {' or '.join(accepted)}; "
-        "convert the operand with lax.convert_element_type")
+    raise ValueError(
+        f"{name} input must be {' or '.join(accepted)}, got {x.dtype}; convert it with "
+        "lax.convert_element_type")
   lengths = list(fft_lengths)
   half = lengths[-1] // 2 + 1 if lengths[-1] else 0
   expected = lengths
@@ -101,8 +127,10 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths) -> tuple[Shape
     expected = [*lengths[:-1], half]
   if list(x.shape[-n:]) != expected:
     raise ValueError(
-        f"fft: {name} with fft_lengths={fft_lengths} needs an operand whose last dimensions "
-        f"are {tuple(expected)}, got the shape {x.shape}")
+        f"{name} input shape {x.shape} minor dimensions must be equal to fft_lengths "
+        f"{fft_lengths}" + (
+            f" (with half of the last one, so {tuple(expected)})" if expected != lengths
+            else ""))
   dtype, shape = x.dtype, x.shape
   if fft_type == FftType.RFFT:
     dtype = np.dtype("complex64" if dtype == np.float32 else "complex128")

@@ -6,16 +6,29 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gnomon.core.effects import Effects, no_effects
-from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from gnomon.core.jaxpr import eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
-    batch_rule, effects_rule, jvp_rule, lower, transpose_rule, typing_rule)
+  batch_rule,
+  effects_rule,
+  jvp_rule,
+  lower,
+  transpose_rule,
+  typing_rule,
+)
 from gnomon.core.structural import add_tangents, instantiate
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import neg
 from gnomon.lax._control.common import (
-    Body, as_arrays, check_functions, flatten, leaf_avals, trace_body, zero_filled)
+  Body,
+  as_arrays,
+  check_functions,
+  flatten,
+  leaf_avals,
+  trace_body,
+  zero_filled,
+)
 from gnomon.transform.jvp import jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.transpose import transpose_jaxpr
 from gnomon.transform.vmap import batch_jaxpr, to_dim
@@ -52,9 +65,9 @@ def custom_linear_solve(
   0.5
 
   Raises:
-    TypeError: a function cannot be called; or a reverse derivative is taken without
-      `transpose_solve` or `symmetric`.
-    ValueError: a function's result differs from `b` in structure or shapes.
+    TypeError: a function cannot be called; its result differs from `b` in structure; or a
+      reverse derivative is taken without `transpose_solve` or `symmetric`.
+    ValueError: a function's result differs from `b` in shapes.
   """
   check_functions("custom_linear_solve", matvec=matvec, solve=solve)
   if transpose_solve is not None:
@@ -105,7 +118,7 @@ class Parts(NamedTuple):
 
 
 def _check(name: str, body: Body, b_tree: Any, avals: Sequence[Any], aux: bool) -> None:
-  """Raises `ValueError` unless a function returns something like `b`."""
+  """Raises an error unless a function returns something like `b`."""
   tree, outs = body.out_tree, body.out_avals
   if aux:
     parts = tree.children()
@@ -115,10 +128,14 @@ def _check(name: str, body: Body, b_tree: Any, avals: Sequence[Any], aux: bool) 
           f"but it returned {tree}")
     tree, outs = parts[0], outs[:parts[0].num_leaves]
   shapes, wanted = [a.shape for a in outs], [a.shape for a in avals]
-  if shapes != wanted or tree != b_tree:
+  if shapes != wanted:
     raise ValueError(
-        f"custom_linear_solve: {name}() output shapes must match b, got {shapes} "
-        f"(structure {tree}) and {wanted} (structure {b_tree})")
+        f"custom_linear_solve: {name}() output shapes must match b, got {shapes} and "
+        f"{wanted}")
+  if tree != b_tree:
+    raise TypeError(
+        f"custom_linear_solve: {name}() output pytree structure must match b, got {tree} "
+        f"and {b_tree}")
 
 
 def _checked(matvec: Callable[[Any], Any], tree: Any, avals: Sequence[Any]) -> Any:

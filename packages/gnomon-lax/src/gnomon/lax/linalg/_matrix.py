@@ -47,7 +47,11 @@ def check_matrices(name: str, x: ShapedArray, *, square: bool = False,
 
 
 def check_numbers(name: str, x: ShapedArray, argument: str = "x") -> None:
-  """Raises `TypeError` unless LAPACK computes with this dtype."""
+  """Raises an error unless LAPACK computes with this dtype."""
+  if dtypes.issubdtype(x.dtype, np.floating) and x.dtype.name not in _SUPPORTED:
+    raise NotImplementedError(
+        f"{name}: Unsupported dtype {x.dtype} of the argument {argument}: there is no linear "
+        "algebra in less than single precision; convert it to float32")
   if x.dtype.name not in _SUPPORTED:
     raise TypeError(
         f"{name} does not accept dtype {x.dtype} for the argument {argument}: expected "

@@ -75,7 +75,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
   Args:
     a: an array of shape `(..., m, n)`.
-    mode: 'reduced', for `min(m, n)` columns of `q` and rows of `r`; 'complete', for square
+    mode: 'reduced', for `min(m, n)` columns of `q` and rows of `r` (also 'full', as NumPy once called it); 'complete', for square
       `q`; 'r', for `r` alone, reduced; 'raw', for what LAPACK computes: the transposed
       array with the vectors of reflections, and their factors.
 
@@ -95,7 +95,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
   if mode == "raw":
     packed, taus = lax.linalg.geqrf_p.bind(x)
     return QRResult(_matrix.flip(packed), taus)
-  if mode not in ("reduced", "complete", "r"):
+  if mode not in ("reduced", "full", "complete", "r"):
     raise ValueError(
         f"linalg.qr: unknown mode {mode!r}; expected 'reduced', 'complete', 'r' or 'raw'")
   q, r = lax.linalg.qr(x, full_matrices=mode == "complete")

@@ -118,8 +118,8 @@ def _kept(out: Any, x: Any, axes: Axes, keepdims: bool) -> Any:
 def _vector_norm(name: str, x: Any, ord: Order, axes: Axes) -> Any:
   if isinstance(ord, str) or (ord is not None and not np.isscalar(ord)):
     raise ValueError(
-        f"linalg.{name}: invalid order {ord!r} for a norm of vectors: expected a number "
-        "or infinity")
+        f"linalg.{name}: Invalid order {ord!r} for vector norm. Expected a number or "
+        "infinity (numpy.inf)")
   if ord is None or ord == 2:
     return _length(x, axes)
   size = lax.abs(x)
@@ -240,8 +240,6 @@ def _matrix_norm(name: str, x: Any, ord: Order, axes: Axes) -> Any:
   row, column = axes
   if ord in (None, "fro"):
     return _length(x, axes)
-  if isinstance(ord, str) and ord != "nuc":
-    ord = repr(ord)
   if ord in (1, -1, np.inf, -np.inf):
     summed, rest = (row, column) if ord in (1, -1) else (column, row)
     sums = _total(lax.abs(x), (summed,))
@@ -260,5 +258,5 @@ def _matrix_norm(name: str, x: Any, ord: Order, axes: Axes) -> Any:
       return reduce_sum(s, last)
     return _largest(s, last) if ord == 2 else lax.reduce_min(_filled(name, s, last), last)
   raise ValueError(
-      f"linalg.{name}: invalid order {ord} for a norm of matrices: expected None, 1, -1, 2, "
-      "-2, infinity, minus infinity, 'fro' or 'nuc'")
+      f"linalg.{name}: Invalid order {ord!r} for matrix norm. Expected None, 1, -1, 2, -2, "
+      "infinity (numpy.inf), minus infinity, 'fro' or 'nuc'")
