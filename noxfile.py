@@ -33,6 +33,7 @@ PROJECTS = {
 PACKAGES = [
     name for name in PROJECTS if any(ROOT.glob(f"packages/{name}/tests/**/test_*.py"))
 ]
+PARALLEL = ("-n", "auto", "--dist", "worksteal", "-q")  # compiling is most of the time
 JAXLIBS = {  # jaxlib's version -> the Pythons to run it on, best first
     "0.10.2": ("3.11",),
     "newest": ("3.13", "3.12"),
@@ -201,13 +202,13 @@ def install(session: nox.Session, files: list[str], *requirements: str) -> None:
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
-  """Runs tests under the repository's settings.
+  """Runs tests under the repository's settings, a process a core.
 
   A selection behind `--` may leave one of several runs without a test; only then is
   that no failure.
   """
   session.run(
-      "pytest", "-c", "pyproject.toml", *arguments, *session.posargs,
+      "pytest", "-c", "pyproject.toml", *PARALLEL, *arguments, *session.posargs,
       success_codes=[0, 5] if session.posargs else [0],
   )
 
@@ -266,8 +267,8 @@ def jaxlib(session: nox.Session, version: str) -> None:
   )
   session.run(own, "-m", "pip", "list")
   session.run(
-      own, "-m", "pytest", "-c", "pyproject.toml", "packages/gnomon-core/tests",
-      *session.posargs,
+      own, "-m", "pytest", "-c", "pyproject.toml", *PARALLEL,
+      "packages/gnomon-core/tests", *session.posargs,
   )
 
 
