@@ -53,7 +53,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("jax_captured_constants_warn_bytes", "int", 2000000000),
     Option("jax_check_proxy_envs", "bool", True, env=False),
     Option("jax_check_static_indices", "bool", False, traced=True),
-    Option("jax_check_tracer_leaks", "bool", False),
+    Option("jax_check_tracer_leaks", "bool", False, traced=True),  # a cache hides leaks
     Option("jax_compilation_cache_check_contents", "bool", False),
     Option("jax_compilation_cache_dir", "str", None, optional=True),
     Option("jax_compilation_cache_expect_pgle", "bool", False),

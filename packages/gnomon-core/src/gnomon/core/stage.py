@@ -9,12 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from gnomon import _config
 from gnomon.core import source
 from gnomon.core.effects import no_effects
 from gnomon.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import effects_rule, typing_rule
-from gnomon.core.trace import Trace, Tracer, is_foreign, leaked, tracing
+from gnomon.core.trace import (
+  Trace,
+  Tracer,
+  check_leaks,
+  is_foreign,
+  leaked,
+  tracing,
+)
 from gnomon.core.types import typeof
 from gnomon.runtime.jaxlib import mlir
 
@@ -49,8 +57,11 @@ class StageTracer(Tracer):
   def __init__(self, trace: StageTrace, aval: Any, var: Var) -> None:
     self._trace, self.aval, self._var = trace, aval, var
 
-  def origin(self) -> str:
-    return self._trace.describe(self)  # type: ignore[no-any-return]
+  def origin(self, *, past: bool = False) -> str:
+    from gnomon.core import provenance  # only messages need it
+
+    tell = provenance.where_made if past else provenance.why_unknown
+    return tell(self._trace, self._var)
 
 
 _SCALARS = frozenset({bool, int, float, complex})
@@ -173,50 +184,6 @@ class StageTrace(Trace):
         constvars, self.invars, outvars, self.eqns, effects, self.debug_info)
     return jaxpr, consts
 
-  def describe(self, x: StageTracer) -> str:
-    """Which function was traced, where, and on what a value depends: for messages."""
-    info = self.debug_info
-    if info is None:
-      return ""
-    text = (
-        f"The error occurred while tracing the function {info.func_name} for "
-        f"{info.traced_for}.")
-    made = {v: e for e in self.eqns for v in e.outvars}
-    names, places = info.names(), {v: i for i, v in enumerate(self.invars)}
-    if x._var in places:
-      i = places[x._var]
-      if i < len(names):
-        text += (
-            " This concrete value was not available in Python because it depends on the "
-            f"value of the argument {names[i]}.")
-      return text
-    depends: list[int] = []
-    lines: list[str] = []
-    stack: list[Any] = [x._var]
-    seen: set[Any] = set()
-    while stack:
-      v = stack.pop()
-      if v in seen or type(v) is Literal:
-        continue
-      seen.add(v)
-      if v in places and places[v] < len(names):
-        depends.append(places[v])
-      elif v in made:
-        e = made[v]
-        if len(lines) < 2:
-          tb = e.source.traceback if type(e.source) is source.Source else e.source
-          lines.append(f"the operation {e.primitive.name} at {source.summary(tb)}")
-        stack.extend(e.invars)
-    if depends:
-      listed = ", ".join(names[i] for i in sorted(set(depends))[:5])
-      several = "s" if len(set(depends)) > 1 else ""
-      text += (
-          " This concrete value was not available in Python because it depends on the "
-          f"value{several} of the argument{several} {listed}.")
-    if lines:
-      text += f" It was computed by {lines[0]}."
-    return text
-
 
 # ---- Python's collector would walk all live equations again and again: hold it back
 
@@ -257,10 +224,15 @@ def trace_to_jaxpr(
   with calm_collector:
     try:
       with tracing(trace):
-        outs = f(*[trace.new(a) for a in avals])
-        return trace.finish(outs)
+        found = trace.finish(f(*[trace.new(a) for a in avals]))
     finally:
       trace.done = True
+  check_leaks(trace)
+  if _config.current().enable_checks:
+    from gnomon.core import checking  # a leaf: it is for tests of rules
+
+    checking.check_jaxpr(found[0])
+  return found
 
 
 def trace_to_closed(

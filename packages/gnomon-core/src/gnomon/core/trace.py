@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import operator
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
-from gnomon import errors
+import numpy as np
+
+from gnomon import _config, errors
 from gnomon.runtime.jaxlib import cells
 
 if TYPE_CHECKING:
@@ -98,8 +102,11 @@ class Tracer:
     """The value, where this trace knows it; otherwise None."""
     return None
 
-  def origin(self) -> str:
-    """Which function was being traced, where, and what this value depends on."""
+  def origin(self, *, past: bool = False) -> str:
+    """Which function was being traced, where, and what this value depends on.
+
+    `past`: in words for a value that is not where it belongs.
+    """
     return ""
 
   def _origin_message(self) -> str:
@@ -153,6 +160,9 @@ class Tracer:
       raise error(self, what) if what else error(self)
     return value
 
+  def _on_host(self, error: Any, what: str) -> Any:
+    return np.asarray(self._value(error, what), self.aval.dtype)
+
   def __bool__(self) -> bool:
     _check_scalar(self, "the truth value")
     return bool(self._value(errors.TracerBoolConversionError, ""))
@@ -168,19 +178,20 @@ class Tracer:
         self._value(errors.ConcretizationTypeError, "complex() was called on it"))
 
   def __index__(self) -> int:
-    return self._value(errors.TracerIntegerConversionError, "").__index__()  # type: ignore[no-any-return]
+    return operator.index(self._value(errors.TracerIntegerConversionError, ""))
 
   def __array__(self, *args: Any, **kwargs: Any) -> Any:
-    return self._value(errors.TracerArrayConversionError, "").__array__(*args, **kwargs)
+    return self._on_host(errors.TracerArrayConversionError, "").__array__(
+        *args, **kwargs)
 
   def item(self, *args: Any) -> Any:
     """The value as a Python scalar, where it is known."""
-    return self._value(
+    return self._on_host(
         errors.ConcretizationTypeError, "item() was called on it").item(*args)
 
   def tolist(self) -> Any:
     """The value as nested lists, where it is known."""
-    return self._value(
+    return self._on_host(
         errors.ConcretizationTypeError, "tolist() was called on it").tolist()
 
   def __hash__(self) -> int:
@@ -262,4 +273,22 @@ def leaked(x: Tracer) -> errors.UnexpectedTracerError:
         "it as a differentiable argument.")
   return errors.UnexpectedTracerError(
       "Encountered an unexpected tracer: an intermediate value of type "
-      f"{x.aval} {what}. {x.origin()} {fix}")
+      f"{x.aval} {what}. {x.origin(past=True)}".rstrip() + f"\n{fix}")
+
+
+def check_leaks(trace: Trace) -> None:
+  """Looks for tracers that outlive an ended trace, while the option for it is on.
+
+  Raises:
+    UnexpectedTracerError: there is one.
+  """
+  if not _config.current().check_tracer_leaks:
+    return
+  gc.collect()
+  for x in gc.get_objects():
+    if issubclass(type(x), Tracer) and x._trace is trace:
+      holders = {type(r).__name__ for r in gc.get_referrers(x)} - {"frame"}
+      raise errors.UnexpectedTracerError(
+          f"Leaked trace: a traced value of type {x.aval} is still referred to after the "
+          f"transformation has ended, by an object of type {', '.join(sorted(holders))}. "
+          f"{x.origin(past=True)}".rstrip() + "\nReturn it from the function instead.")

@@ -10,7 +10,14 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import instantiate
-from gnomon.core.trace import Trace, Tracer, get_current, leaked, tracing
+from gnomon.core.trace import (
+  Trace,
+  Tracer,
+  check_leaks,
+  get_current,
+  leaked,
+  tracing,
+)
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
 
@@ -30,9 +37,11 @@ class JVPTracer(Tracer):
     x = self.primal
     return x.concrete() if isinstance(x, Tracer) else x
 
-  def origin(self) -> str:
+  def origin(self, *, past: bool = False) -> str:
     x = self.primal
-    return x.origin() if isinstance(x, Tracer) else ""
+    if isinstance(x, Tracer):
+      return x.origin(past=past)
+    return "It is a value in a function that was differentiated." if past else ""
 
 
 class JVPTrace(Trace):
@@ -105,10 +114,12 @@ def jvp_flat(
   trace = JVPTrace(get_current())
   try:
     with tracing(trace):
-      outs = f(*[JVPTracer(trace, x, t) for x, t in zip(primals, tangents)])
-    return finish(trace, outs)
+      found = finish(
+          trace, f(*[JVPTracer(trace, x, t) for x, t in zip(primals, tangents)]))
   finally:
     trace.done = True
+  check_leaks(trace)
+  return found
 
 
 def finish(trace: JVPTrace, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -18,6 +18,7 @@ from gnomon.core.stage import StageTrace, StageTracer, calm_collector
 from gnomon.core.structural import instantiate
 from gnomon.core.trace import (
   Trace,
+  check_leaks,
   get_current,
   leaked,
   reset_current,
@@ -128,8 +129,8 @@ def linearize_flat(
       tangents = [
           linear.new(a) if m else Zero(a) for a, m in zip(tangent_avals, moves)]
       with tracing(trace):
-        outs = f(*[JVPTracer(trace, x, t) for x, t in zip(primals, tangents)])
-      xs, ts = finish(trace, outs)
+        xs, ts = finish(
+            trace, f(*[JVPTracer(trace, x, t) for x, t in zip(primals, tangents)]))
       out_moves = moves_of(ts)
       jaxpr, residuals = linear.finish([t for t, m in zip(ts, out_moves) if m])
       for x in residuals:
@@ -137,6 +138,7 @@ def linearize_flat(
           raise leaked(x)
     finally:
       trace.done = linear.done = True
+  check_leaks(trace)
   return xs, Linearized(
       jaxpr, residuals, moves, tangent_avals, out_moves, [typeof(x) for x in xs])
 

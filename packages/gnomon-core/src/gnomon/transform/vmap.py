@@ -11,7 +11,14 @@ from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import axis_rule, batch_rule
 from gnomon.core.stage import trace_to_closed
-from gnomon.core.trace import Trace, Tracer, get_current, leaked, tracing
+from gnomon.core.trace import (
+  Trace,
+  Tracer,
+  check_leaks,
+  get_current,
+  leaked,
+  tracing,
+)
 from gnomon.core.types import ShapedArray, typeof
 
 __all__ = [
@@ -48,10 +55,12 @@ class BatchTracer(Tracer):
     self._trace, self.value, self.dim = trace, value, dim
     self.aval = ShapedArray(t.shape[:dim] + t.shape[dim + 1:], t.dtype, t.weak_type)
 
-  def origin(self) -> str:
-    return (
-        self.value.origin() if isinstance(self.value, Tracer) else
-        "It is mapped by vmap, and so has as many values as the mapped axis is long.")
+  def origin(self, *, past: bool = False) -> str:
+    x = self.value
+    if isinstance(x, Tracer):
+      return x.origin(past=past)
+    mapped = f"mapped by vmap over an axis of size {self._trace.axis.size}"
+    return f"It was {mapped}." if past else f"It is {mapped}, and so has many values."
 
 
 class BatchTrace(Trace):
@@ -134,13 +143,13 @@ def vmap_flat(
   token = axis_env.set((*env, (axis.name, axis.size))) if axis.name is not None else None
   try:
     with tracing(trace):
-      outs = f(*trace.wrap(values, dims))
-    xs, ds, _ = trace.split(outs)
-    return xs, ds
+      xs, ds, _ = trace.split(f(*trace.wrap(values, dims)))
   finally:
     trace.done = True
     if token is not None:
       axis_env.reset(token)
+  check_leaks(trace)
+  return xs, ds
 
 
 def to_dim(x: Any, dim: int | None, target: int | None, size: int) -> Any:

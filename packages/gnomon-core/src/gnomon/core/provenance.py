@@ -1,0 +1,66 @@
+"""Where a staged value comes from, in words: for messages about tracers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gnomon.core import source
+from gnomon.core.jaxpr import Literal
+
+if TYPE_CHECKING:
+  from gnomon.core.stage import StageTrace
+
+
+def why_unknown(trace: StageTrace, var: Any) -> str:
+  """Why Python cannot have a value: what is traced, and on what the value depends."""
+  info = trace.debug_info
+  if info is None:
+    return ""
+  text = (
+      f"The error occurred while tracing the function {info.func_name} for "
+      f"{info.traced_for}.")
+  arguments, made_by = _depends(trace, var)
+  if arguments:
+    several = "s" if len(arguments) > 1 else ""
+    text += (
+        " This concrete value was not available in Python because it depends on the "
+        f"value{several} of the argument{several} {', '.join(arguments[:5])}.")
+  return f"{text} It was computed by {made_by}." if made_by else text
+
+
+def where_made(trace: StageTrace, var: Any) -> str:
+  """Where a value was made whose trace has ended, or is not the current one."""
+  info = trace.debug_info
+  if info is None:
+    return ""
+  arguments, made_by = _depends(trace, var)
+  how = f", by {made_by}" if made_by else f", as {arguments[0]}" if arguments else ""
+  return (
+      f"It was made while the function {info.func_name} was traced for "
+      f"{info.traced_for}{how}.")
+
+
+def _depends(trace: StageTrace, var: Any) -> tuple[list[str], str]:
+  """The names of the arguments that a variable depends on, and the operation it is of."""
+  assert trace.debug_info is not None
+  names = trace.debug_info.names()
+  made = {v: e for e in trace.eqns for v in e.outvars}
+  places = {v: i for i, v in enumerate(trace.invars)}
+  found: set[int] = set()
+  stack: list[Any] = [var]
+  seen: set[Any] = set()
+  while stack:
+    v = stack.pop()
+    if type(v) is Literal or v in seen:
+      continue
+    seen.add(v)
+    if v in made:
+      stack.extend(made[v].invars)
+    elif v in places and places[v] < len(names):
+      found.add(places[v])
+  made_by = ""
+  if var in made:
+    tb = made[var].source
+    tb = tb.traceback if type(tb) is source.Source else tb
+    made_by = f"the operation {made[var].primitive.name} at {source.summary(tb)}"
+  return [names[i] for i in sorted(found)], made_by
