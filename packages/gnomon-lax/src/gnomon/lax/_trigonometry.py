@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from gnomon.core import dtypes
+from gnomon.core.structural import full, select_n
 from gnomon.core.types import typeof
 from gnomon.lax._arithmetic import add, div, mul, neg, square, sub
+from gnomon.lax._comparison import gt
+from gnomon.lax._complex import abs
 from gnomon.lax._families import INEXACT, binary, operands, unary
 from gnomon.lax._power import rsqrt
 
@@ -245,8 +251,21 @@ def asinh(x: Any) -> Any:
   return asinh_p.bind(x)[0]
 
 
-asinh_p = unary(
-    "asinh", INEXACT, "chlo.asinh", lambda t, ans, x: mul(t, rsqrt(add(square(x), 1.0))))
+def _asinh_derivative(t: Any, ans: Any, x: Any) -> Any:
+  """The derivative 1/sqrt(1 + x^2); for large real numbers without their square."""
+  aval = typeof(x)
+  if dtypes.issubdtype(aval.dtype, np.complexfloating):
+    return mul(t, rsqrt(add(square(x), 1.0)))
+  size = abs(x)
+  large = gt(size, 1.0)
+  inverse = div(1.0, select_n(large, full(aval.shape, 1, aval.dtype), size))
+  small = select_n(large, x, full(aval.shape, 0, aval.dtype))
+  return mul(t, select_n(
+      large, rsqrt(add(square(small), 1.0)),
+      mul(inverse, rsqrt(add(square(inverse), 1.0)))))
+
+
+asinh_p = unary("asinh", INEXACT, "chlo.asinh", _asinh_derivative)
 
 
 def acosh(x: Any) -> Any:
@@ -266,9 +285,8 @@ def acosh(x: Any) -> Any:
 
 
 def _acosh_derivative(t: Any, ans: Any, x: Any) -> Any:
-  if typeof(x).dtype.kind == "c":  # one root of the product would be on another branch
-    return mul(t, mul(rsqrt(sub(x, 1.0)), rsqrt(add(x, 1.0))))
-  return mul(t, rsqrt(sub(square(x), 1.0)))
+  # One root of the product would overflow, and of complex numbers be on another branch.
+  return mul(t, mul(rsqrt(sub(x, 1.0)), rsqrt(add(x, 1.0))))
 
 
 acosh_p = unary("acosh", INEXACT, "chlo.acosh", _acosh_derivative)
