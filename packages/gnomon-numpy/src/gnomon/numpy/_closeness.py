@@ -14,7 +14,7 @@ from gnomon.numpy import _promotion
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._conversion import asarray
 from gnomon.numpy._promotion import promote_args, promote_dtypes
-from gnomon.numpy._values import array_of, is_kind, is_nan, one_array, spread
+from gnomon.numpy._values import array_of, is_kind, is_nan, spread, typed
 
 
 @compiled(static=("equal_nan",))
@@ -50,18 +50,23 @@ def _close(name: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> 
     return lax.eq(x, y)
   if is_kind(x, np.integer):
     return _close_integers(name, x, y, rtol, atol)
-  real = np.finfo(typeof(x).dtype).dtype if is_kind(x,
-      np.complexfloating) else typeof(x).dtype
-  rtol, atol = (spread(name, convert(one_array(name, t), real), shape) for t in (rtol,
-      atol))
+  own = typeof(x).dtype
+  real = np.finfo(own).dtype if is_kind(x, np.complexfloating) else own
+  rtol, atol = _tolerance(name, rtol, real, shape), _tolerance(name, atol, real, shape)
   near = lax.le(lax.abs(lax.sub(x, y)), lax.add(atol, lax.mul(rtol, lax.abs(y))))
-  finite = lax.is_finite(lax.real(y)) if real != typeof(x).dtype else lax.is_finite(y)
-  if real != typeof(x).dtype:
-    finite = lax.bitwise_and(finite, lax.is_finite(lax.imag(y)))
+  if real != own:
+    finite = lax.bitwise_and(lax.is_finite(lax.real(y)), lax.is_finite(lax.imag(y)))
+  else:
+    finite = lax.is_finite(y)
   out = lax.bitwise_or(lax.eq(x, y), lax.bitwise_and(finite, near))
   if equal_nan:
     out = lax.bitwise_or(out, lax.bitwise_and(is_nan(x), is_nan(y)))
   return out
+
+
+def _tolerance(name: str, value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+  out = typed(name, value, dtype)
+  return out if not typeof(out).ndim else spread(name, out, shape)
 
 
 def _close_integers(name: str, x: Any, y: Any, rtol: Any, atol: Any) -> Any:
@@ -71,8 +76,8 @@ def _close_integers(name: str, x: Any, y: Any, rtol: Any, atol: Any) -> Any:
   unsigned = np.dtype(f"uint{max(bits, 8)}")
   high, low = convert(lax.max(x, y), unsigned), convert(lax.min(x, y), unsigned)
   real = dtypes.default_float_dtype()
-  rtol, atol = (spread(name, convert(one_array(name, t), real), aval.shape)
-                for t in (rtol, atol))
+  rtol = _tolerance(name, rtol, real, aval.shape)
+  atol = _tolerance(name, atol, real, aval.shape)
   gap = convert(lax.sub(high, low), real)
   size = lax.abs(convert(y, real))
   near = lax.le(gap, lax.add(atol, lax.mul(rtol, size)))

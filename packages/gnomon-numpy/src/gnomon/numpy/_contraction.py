@@ -12,7 +12,6 @@ from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy import _reductions
-from gnomon.numpy._values import array_of
 
 Label = Any
 Labels = tuple[Label, ...]
@@ -38,7 +37,6 @@ def result_dtype(preferred: Any, *args: Any) -> tuple[Any, bool]:
 
 def operands(x: Any, y: Any) -> tuple[Any, Any]:
   """Operands as `dot_general` takes them: of dtypes of which one holds the other."""
-  x, y = array_of(x), array_of(y)
   own = (typeof(x).dtype, typeof(y).dtype)
   common = dtypes.canonicalize_dtype(dtypes.lattice_result_type(x, y)[0])
   return (x, y) if common in own else (convert(x, common), convert(y, common))

@@ -8,7 +8,7 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core import dtypes
-from gnomon.core.structural import convert
+from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy import _reductions
 from gnomon.numpy._compiled import compiled
@@ -79,7 +79,8 @@ def _nan_extreme(
     return best
   none = finish(lax.reduce_and(is_nan(x), axes), typeof(x).shape, axes, np.dtype(bool),
                 keepdims)
-  return choose(lax.bitwise_not(none), best, scalar(np.nan, typeof(best).dtype))
+  nans = lax.full(typeof(best).shape, np.nan, typeof(best).dtype)
+  return select_n(none, best, nans)
 
 
 @compiled(static=_SHAPE)

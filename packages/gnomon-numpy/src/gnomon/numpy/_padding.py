@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.types import typeof
+from gnomon.numpy import _promotion
 from gnomon.numpy._compiled import compiled, freeze
 from gnomon.numpy._promotion import canonical_axis, check_arraylike
-from gnomon.numpy._values import is_kind, one_array
+from gnomon.numpy._values import is_kind, one_array, scalar, typed
 
 Widths = tuple[tuple[int, int], ...]
 
@@ -54,7 +56,10 @@ def pad(
   check_arraylike("pad", array)
   x = one_array("pad", array)
   rank = typeof(x).ndim
-  widths = _widths(pad_width, rank)
+  try:
+    widths = _widths_once(pad_width, rank)
+  except TypeError:  # lists, arrays and dicts have no hash; others raise it again
+    widths = _widths(pad_width, rank)
   if callable(mode):
     return _pad_by_function(x, widths, mode, kwargs)
   if mode not in _KEYWORDS:
@@ -72,6 +77,11 @@ def pad(
     if any(n < 1 for pair in lengths for n in pair):
       raise ValueError(f"pad: stat_length must be positive, got {kwargs['stat_length']}")
   return _pad(x, values, widths, mode, lengths, kwargs.get("reflect_type", "even"))
+
+
+@functools.lru_cache(1024, typed=True)
+def _widths_once(pad_width: Any, rank: int) -> Widths:
+  return _widths(pad_width, rank)
 
 
 def _widths(pad_width: Any, rank: int) -> Widths:
@@ -180,15 +190,14 @@ def _values_of(x: Any, values: Any) -> Callable[[int], tuple[Any, Any]]:
       row = at(values, d) if len(shape) > 1 else values
       row = (at(row, 0), at(row, 1))
     dtype = typeof(x).dtype
-    return convert(one_array("pad", row[0]), dtype), convert(one_array("pad", row[1]),
-        dtype)
+    return typed("pad", row[0], dtype), typed("pad", row[1], dtype)
 
   return pair
 
 
 def _pad_constant(x: Any, values: Any, widths: Widths) -> Any:
   if not isinstance(values, (list, tuple)) and not typeof(values).shape:
-    value = convert(one_array("pad", values), typeof(x).dtype, typeof(x).weak_type)
+    value = _promotion.as_type(values, typeof(x).dtype, typeof(x).weak_type)
     return lax.pad(x, value, [(a, b, 0) for a, b in widths])
   pair = _values_of(x, values)
   for d, (before, after) in enumerate(widths):
@@ -205,12 +214,10 @@ def _ramp(end: Any, edge: Any, count: int, axis: int) -> Any:
   if not count:
     return lax.slice_in_dim(edge, 0, 0, axis=axis)
   exact = dtype if is_kind(edge, np.inexact) else np.dtype(np.float32)
-  shape = (*typeof(edge).shape[:axis], count, *typeof(edge).shape[axis + 1:])
-  place = lax.broadcasted_iota(exact, shape, axis)
-  end = lax.full(shape, convert(end, exact))
-  step = lax.div(lax.sub(_spread(convert(edge, exact), count, axis), end),
-                 lax.full(shape, count, exact))
-  out = lax.add(end, lax.mul(place, step))
+  end = typed("pad", end, exact)
+  step = lax.div(lax.sub(convert(edge, exact), end), scalar(count, exact))
+  place = tuple([count if d == axis else 1 for d in range(typeof(edge).ndim)])
+  out = lax.add(end, lax.mul(lax.broadcasted_iota(exact, place, axis), step))
   out = out if is_kind(edge, np.inexact) else lax.floor(out)
   return convert(out, dtype, typeof(edge).weak_type)
 

@@ -57,7 +57,8 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
   start = lax.full(shape, 0, typeof(x).dtype)
 
   def step(total: Any, c: Any) -> tuple[Any, None]:
-    return lax.add(lax.mul(total, x), spread("polyval", c, shape)), None
+    return lax.add(lax.mul(total, x), c if not typeof(c).ndim else spread(
+        "polyval", c, shape)), None
 
   return lax.scan(step, convert(start, typeof(x).dtype), convert(p, typeof(x).dtype),
                   unroll=unroll)[0]

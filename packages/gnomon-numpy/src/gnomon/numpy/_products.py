@@ -17,6 +17,7 @@ from gnomon.numpy._promotion import (
   broadcast_shapes,
   canonical_axes,
   canonical_axis,
+  check_arraylike,
   promote_dtypes,
 )
 from gnomon.numpy._stacking import stack_p
@@ -59,7 +60,8 @@ def dot(
   Raises:
     TypeError: the sizes of the axes to sum over differ, or an argument is no array.
   """
-  x, y = arrays_of("dot", a, b)
+  check_arraylike("dot", a, b)
+  x, y = (z if type(z) in (bool, int, float, complex) else array_of(z) for z in (a, b))
   options = Options(precision, preferred_element_type, out_sharding)
   if not typeof(x).ndim or not typeof(y).ndim:
     return dot_general(x, y, ((), ()), ((), ()), options)
@@ -219,13 +221,11 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
   x, y = [array_of(z) for z in promote_dtypes(*arrays_of("outer", a, b))]
   x, y = lax.reshape(x, (typeof(x).size,)), lax.reshape(y, (typeof(y).size,))
   n, m = typeof(x).size, typeof(y).size
-  return _times(broadcast_in_dim(x, (n, 1), (0,)), broadcast_in_dim(y, (1, m), (1,)),
-      (n, m))
+  return _times(broadcast_in_dim(x, (n, 1), (0,)), broadcast_in_dim(y, (1, m), (1,)))
 
 
-def _times(x: Any, y: Any, shape: tuple[int, ...]) -> Any:
+def _times(x: Any, y: Any) -> Any:
   """The product of arrays that broadcast to a shape; of booleans, their conjunction."""
-  x, y = spread("multiply", x, shape), spread("multiply", y, shape)
   return lax.bitwise_and(x, y) if is_kind(x, np.bool_) else lax.mul(x, y)
 
 
@@ -364,7 +364,7 @@ def kron(a: Any, b: Any) -> Any:
   x, y = spaced(x, 0), spaced(y, 1)
   apart = tuple([max(n, m) if n and m else 0 for n, m in zip(typeof(x).shape,
       typeof(y).shape)])
-  out = _times(x, y, apart)
+  out = _times(x, y)
   return lax.reshape(out, tuple([apart[d] * apart[d + 1] for d in range(0, 2 * rank, 2)]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -232,17 +233,29 @@ def _quantile(
   axes = canonical_axes(axis, len(shape), name)
   n = int(np.prod([shape[d] for d in axes], dtype=object))
   if is_concrete(q):
-    quotient = np.asarray(q, np.float64) / (100.0 if percent else 1.0)
-    _check_rank(name, quotient)
-    with np.errstate(invalid="ignore"):
-      low, high, weight = _positions(quotient, n, method, _Host)
-    nan = np.isnan(quotient)
-    index = promise_index(n)
-    weight = np.where(nan, np.nan, weight).astype(dtypes.default_float_dtype())[()]
-    # Without elements the positions are -1; they are not looked at.
-    low, high = (np.where(nan, 0, i).astype(index)[()] for i in (low, high))
+    find = _places_once if type(q) is float else _places
+    low, high, weight = find(q, n, method, percent, dtypes.default_float_dtype(), name)
     return _at_positions(a, low, high, weight, axis, keepdims, name)
   return _quantile_traced(a, q, n, axis, method, keepdims, name, percent)
+
+
+def _places(
+    q: Any, n: int, method: str, percent: bool, real: Any,
+    name: str) -> tuple[Any, Any, Any]:
+  """Positions for shares that are known here and now, in double precision."""
+  share = np.asarray(q, np.float64) / (100.0 if percent else 1.0)
+  _check_rank(name, share)
+  with np.errstate(invalid="ignore"):
+    low, high, weight = _positions(share, n, method, _Host)
+  nan = np.isnan(share)
+  index = promise_index(n)
+  weight = np.where(nan, np.nan, weight).astype(real)[()]
+  # Without elements the positions are -1; they are not looked at.
+  low, high = (np.where(nan, 0, i).astype(index)[()] for i in (low, high))
+  return low, high, weight
+
+
+_places_once = functools.lru_cache(1024)(_places)  # of a number: most are asked for often
 
 
 def _check_rank(name: str, q: Any) -> None:
@@ -315,6 +328,25 @@ def _pick_each(x: Any, at: Any, axis: int, lead: int) -> Any:
   out = take_along(x, at, axis)
   rest = [d for d in range(len(shape)) if d != axis]
   return lax.transpose(out, (axis, *rest))
+
+
+@compiled(static=("axis", "keepdims"))
+def _nan_median(a: Any, axis: Axis, keepdims: bool) -> Any:
+  """The middle of the numbers, found with integers: exact for any number of them."""
+  x, d, shape, axes = _one_axis("nanmedian", a, axis)
+  aval = typeof(x)
+  if not aval.shape[d]:
+    rest = (*aval.shape[:d], *aval.shape[d + 1:])
+    return _finish(lax.full(rest, np.nan, aval.dtype), 0, shape, axes, keepdims)
+  x = lax.sort(x, dimension=d)
+  index = promise_index(aval.shape[d])
+  count = reduce_sum(convert(lax.eq(x, x), index), (d,))
+  # Without numbers both are the first element, which is nan.
+  one = scalar(1, index)
+  before = lax.shift_right_logical(lax.max(lax.sub(count, one), scalar(0, index)), one)
+  after = lax.shift_right_logical(count, one)
+  low, high = (_pick_each(x, at, d, 0) for at in (before, after))
+  return _finish(_mix(low, high, scalar(0.5, aval.dtype)), 0, shape, axes, keepdims)
 
 
 # ---- weights
@@ -528,4 +560,6 @@ def nanmedian(
     TypeError: `a` is no array and no number.
     ValueError: `a` is complex, or an axis is out of range.
   """
-  return _of("nanmedian", a, 0.5, axis, out, overwrite_input, "midpoint", keepdims, None)
+  check_arraylike("nanmedian", a)
+  _check("nanmedian", out, overwrite_input, "midpoint")
+  return _nan_median(a, axis, keepdims)

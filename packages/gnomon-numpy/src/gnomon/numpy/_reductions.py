@@ -27,6 +27,7 @@ from gnomon.numpy._values import (
   one_array,
   refuse_out,
   scalar,
+  typed,
 )
 
 Axis = int | Sequence[int] | None
@@ -74,11 +75,10 @@ def _start(x: Any, initial: Any, dtype: Any, combine: Callable[..., Any],
   """Takes the argument `initial` into a reduction."""
   if initial is None:
     return x
-  check_arraylike(name, initial)
-  start = convert(array_of(initial), dtype)
+  start = typed(name, initial, dtype)
   if typeof(start).ndim:
     raise ValueError(f"{name}: initial must be a scalar, got {typeof(start)}")
-  return combine(x, broadcast_in_dim(start, typeof(x).shape, ()))
+  return combine(start, x)
 
 
 def _accumulate(
@@ -468,8 +468,9 @@ def average(
   if weights is None:
     x, axes = prepare("average", a, axis, None)
     out = mean(x, axis, keepdims=keepdims)
-    total = lax.full_like(out, elements(typeof(x).shape, axes))
-    return (out, total) if returned else out
+    if not returned:
+      return out
+    return out, lax.full_like(out, elements(typeof(x).shape, axes))
   check_arraylike("average", a, weights)
   x, w = [array_of(v) for v in promote_dtypes_inexact(array_of(a), array_of(weights))]
   shape = typeof(x).shape
@@ -478,8 +479,7 @@ def average(
   dtype = typeof(x).dtype
   work = wide(dtype)
   total = reduce_sum(convert(w, work), axes)
-  out = lax.div(reduce_sum(convert(lax.mul(x, broadcast_in_dim(
-      w, shape, tuple(range(len(shape))))), work), axes), total)
+  out = lax.div(reduce_sum(convert(lax.mul(x, w), work), axes), total)
   out = finish(out, shape, axes, dtype, keepdims)
   if not returned:
     return out
@@ -488,7 +488,7 @@ def average(
 
 
 def _weights(w: Any, shape: tuple[int, ...], axes: tuple[int, ...], axis: Axis) -> Any:
-  """Weights as an array of the shape of the data."""
+  """Weights as an array that broadcasts to the data."""
   given = typeof(w).shape
   if given == shape:
     return w
@@ -502,5 +502,4 @@ def _weights(w: Any, shape: tuple[int, ...], axes: tuple[int, ...], axis: Axis) 
   order = sorted(range(len(axes)), key=lambda i: axes[i])
   w = lax.transpose(w, order)
   sizes = tuple([n if d in axes else 1 for d, n in enumerate(shape)])
-  w = lax.reshape(w, sizes)
-  return broadcast_in_dim(w, shape, tuple(range(len(shape))))
+  return lax.reshape(w, sizes)

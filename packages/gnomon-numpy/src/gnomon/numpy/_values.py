@@ -157,6 +157,17 @@ def is_nan(x: Any) -> Any:
   return lax.ne(x, x)
 
 
+def typed(name: str, value: Any, dtype: Any) -> Any:
+  """An argument with a dtype: numbers stay numbers, to be written into the program.
+
+  Raises:
+    TypeError: it is no array and no number.
+  """
+  if isinstance(value, (bool, int, float, complex, np.generic)):
+    return scalar(value, dtype)
+  return convert(one_array(name, value), dtype)
+
+
 def scalar(value: Any, dtype: Any) -> Any:
   """A constant of a dtype, to be written into the program."""
   with np.errstate(all="ignore"):
