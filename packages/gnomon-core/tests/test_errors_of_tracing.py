@@ -206,9 +206,10 @@ TRANSFORMS = {
 def test_a_leaked_value_is_an_error_wherever_it_is_used(ops: Any, name: str) -> None:
   x, one = _leak(TRANSFORMS[name], ops), np.ones(3, np.float32)
   uses: dict[str, Callable[[], Any]] = {
-      "alone": functools.partial(ops.neg, x), "with others": lambda: ops.mul(one, x),
+      "alone": functools.partial(ops.neg, x),
+      "with others": functools.partial(ops.mul, one, x),
       "in jit": lambda: gnomon.jit(lambda y: ops.mul(x, y))(one),
-      "as result": lambda: gnomon.jit(lambda: x)(),
+      "as result": gnomon.jit(lambda: x),
       "as argument": functools.partial(gnomon.jit(ops.neg), x),
       "in grad": lambda: gnomon.grad(lambda y: ops.sum(ops.mul(x, y)))(one),
       "in vmap": lambda: gnomon.vmap(lambda y: ops.mul(x, y))(one),

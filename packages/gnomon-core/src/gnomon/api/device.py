@@ -14,7 +14,7 @@ from gnomon.core.trace import Tracer
 from gnomon.core.types import WrappedArray
 from gnomon.runtime import backends
 from gnomon.runtime.compile import physical, to_device
-from gnomon.runtime.jaxlib import arrays, clients
+from gnomon.runtime.jaxlib import arrays, clients, guards
 from gnomon.tree_util import flatten_axes, tree_leaves, tree_map
 
 Array = arrays.Array
@@ -46,7 +46,8 @@ def device_put(
   devices = (
       [device] * len(leaves) if _is_place(device)
       else flatten_axes("device_put device", tree, device))
-  outs = [_put(v, d) for v, d in zip(leaves, devices)]
+  with guards.explicit_put:
+    outs = [_put(v, d) for v, d in zip(leaves, devices)]
   if donate:
     for v, o in zip(leaves, outs):
       if type(v) is Array and v is not o and not v.is_deleted() and not _shares(v, o):
@@ -130,7 +131,8 @@ def device_get(x: Any) -> Any:
   for leaf in tree_leaves(x):
     if type(leaf) is Array:
       leaf.copy_to_host_async()
-  return tree_map(_get, x)
+  with guards.explicit_get:
+    return tree_map(_get, x)
 
 
 def _get(x: Any) -> Any:

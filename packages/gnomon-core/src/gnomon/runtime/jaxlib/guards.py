@@ -35,6 +35,27 @@ class Guard:
     return None if level is None else getattr(self.levels, level.upper())
 
 
+class Explicit:
+  """Makes the transfers of a `with` block count as asked for, in this thread.
+
+  Blocks do not nest: nothing that runs in one asks for a transfer itself.
+  """
+
+  __slots__ = ("_name",)
+
+  def __init__(self, name: str) -> None:
+    self._name = name
+
+  def __enter__(self) -> None:
+    setattr(_lib.thread_local_state(), self._name, True)
+
+  def __exit__(self, *_: object) -> None:
+    setattr(_lib.thread_local_state(), self._name, False)
+
+
+explicit_put = Explicit("explicit_device_put")
+explicit_get = Explicit("explicit_device_get")
+
 TRANSFERS = {
     name: Guard(name, _lib.TransferGuardLevel)
     for name in ("host_to_device", "device_to_device", "device_to_host")}
