@@ -3,6 +3,9 @@
 Core knows no arithmetic. A provider hands over methods, properties and operators, which
 go onto `Array` and `Tracer`. Until then the first use of one loads the provider that is
 named by the entry point group `gnomon.array_namespace`.
+
+A public name that no class has counts as a use too: `hasattr(x, "name")` loads the
+provider, which alone can tell.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gnomon.core.jaxpr import ClosedJaxpr, DropVar, Eqn, Jaxpr, Literal, Var, subjaxprs
-from gnomon.core.stage import infer
+from gnomon.core.stage import type_of
 from gnomon.errors import JaxprTypeError
 
 Check = Callable[[Jaxpr], Iterator[str]]
@@ -66,7 +66,7 @@ def bound_before_use(jaxpr: Jaxpr) -> Iterator[str]:
 def types_agree(jaxpr: Jaxpr) -> Iterator[str]:
   """The results of each equation have the types that its primitive gives."""
   for i, e in enumerate(jaxpr.eqns):
-    avals, effects = infer(e.primitive, [v.aval for v in e.invars], e.params)
+    avals, effects = type_of(e.primitive, [v.aval for v in e.invars], e.params)
     if len(avals) != len(e.outvars):
       yield (
           f"{_where(i, e)} has {len(e.outvars)} results, its primitive gives "

@@ -30,6 +30,7 @@ _new: Any = object.__new__
 _traceback = mlir.traceback
 _names = source.name_stack.get
 _typed: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+_MAX_TYPED = 50_000  # hits must cost nothing, so that a full table is emptied
 
 
 def infer(
@@ -41,12 +42,35 @@ def infer(
     return _typed[key]
   except KeyError:
     pass
-  outs = typing_rule[primitive](*avals, **params)
-  effects = effects_rule.get(primitive)
-  found = (tuple(outs), no_effects if effects is None else effects(*avals, **params))
+  except TypeError:
+    raise unhashable(primitive, params) from None
+  found = type_of(primitive, avals, params)
   if not primitive.call:  # a program in the table would live for ever
+    if len(_typed) >= _MAX_TYPED:
+      _typed.clear()
     _typed[key] = found
   return found
+
+
+def type_of(
+    primitive: Primitive, avals: Sequence[Any], params: dict[str, Any],
+) -> tuple[Any, Any]:
+  """The result types and effects of an operation, by its rules."""
+  outs = typing_rule[primitive](*avals, **params)
+  effects = effects_rule.get(primitive)
+  return tuple(outs), no_effects if effects is None else effects(*avals, **params)
+
+
+def unhashable(primitive: Primitive, params: dict[str, Any]) -> TypeError:
+  """The error for a parameter that is not hashable."""
+  for name, value in params.items():
+    try:
+      hash(value)
+    except TypeError as e:
+      return TypeError(
+          f"the parameter {name}={value!r} of {primitive.name} is not hashable ({e}): "
+          "programs are remembered by their parameters; pass a tuple in place of a list")
+  return TypeError(f"the types of the operands of {primitive.name} are not hashable")
 
 
 class StageTracer(Tracer):
@@ -133,7 +157,10 @@ class StageTrace(Trace):
           x._var if type(x) is StageTracer and x._trace is self else self.atom(x)
           for x in args]
       key = (primitive, *[v.aval for v in invars], *params.items())
-    found = _typed.get(key)
+    try:
+      found = _typed.get(key)
+    except TypeError:
+      raise unhashable(primitive, params) from None
     if found is None:
       found = infer(primitive, [v.aval for v in invars], params)
     avals, effects = found

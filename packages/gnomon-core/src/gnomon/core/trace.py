@@ -94,6 +94,7 @@ class Tracer:
 
   aval: Any
   _trace: Any
+  __array_priority__ = 100  # NumPy's operators give way to those of tracers
 
   def _is_traced_array(self) -> bool:
     return True

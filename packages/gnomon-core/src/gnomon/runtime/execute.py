@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.core.jaxpr import programs_in
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import impl_rule
-from gnomon.core.stage import trace_to_closed
+from gnomon.core.stage import trace_to_closed, unhashable
 from gnomon.core.trace import Tracer, leaked
 from gnomon.core.types import WrappedArray, typeof
 from gnomon.runtime import backends
@@ -25,6 +25,7 @@ _table: dict[Any, Any] = {}  # what the short path runs
 _programs: dict[Any, Executable] = {}
 _scalars: dict[Any, Any] = {}
 _MAX_SCALARS = 4096
+_MAX_PROGRAMS = 4096  # hits must cost nothing, so that full tables are emptied
 _several_devices = False
 
 
@@ -32,7 +33,10 @@ def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
   """Computes an operation: `EvalTrace.process`."""
   args = [x if type(x) is Array else as_operand(x) for x in args]
   key = (primitive, *[x.aval for x in args], *params.items())
-  entry = _table.get(key)
+  try:
+    entry = _table.get(key)
+  except TypeError:
+    raise unhashable(primitive, params) from None
   if entry is None or _several_devices:
     return _slow(primitive, args, params, key)
   run, plain, committed = entry
@@ -95,6 +99,9 @@ def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: An
     jaxpr = trace_to_closed(
         lambda *xs: primitive.bind(*xs, **params), [x.aval for x in args])
     exe = compile_jaxpr(jaxpr, primitive.name, device, keep_unused=True)
+    if len(_programs) >= _MAX_PROGRAMS:
+      _programs.clear()
+      _table.clear()
     memo[(*key, device)] = exe
   if (memo is _programs and exe.plain and not exe.const_args and not _several_devices
       and all(type(x) is Array for x in args)):
