@@ -422,6 +422,10 @@ from gnomon.runtime.jaxlib.arrays import ArrayBase as ndarray
 from gnomon.numpy import fft as fft
 from gnomon.numpy import linalg as linalg
 
+# the array API standard
+from gnomon.numpy._array_api import __array_api_version__ as __array_api_version__
+from gnomon.numpy._array_api import __array_namespace_info__ as __array_namespace_info__
+
 # printing
 from gnomon.numpy._printing import array_repr as array_repr
 from gnomon.numpy._printing import array_str as array_str

@@ -17,7 +17,7 @@ from gnomon.numpy._promotion import (
   check_arraylike,
   promote_dtypes_inexact,
 )
-from gnomon.numpy._reductions import Axis, prepare
+from gnomon.numpy._reductions import Axis, elements, prepare
 from gnomon.numpy._values import (
   array_of,
   choose,
@@ -176,7 +176,7 @@ def _mix(low: Any, high: Any, weight: Any) -> Any:
 
 def _pick(x: Any, at: Any, axis: int) -> Any:
   """The parts with these numbers; dimensions of `at` come first."""
-  if isinstance(at, np.generic):
+  if isinstance(at, (int, np.generic)):
     return lax.index_in_dim(x, int(at), axis, keepdims=False)
   aval, n = typeof(x), typeof(at).ndim
   numbers = lax.GatherDimensionNumbers(
@@ -209,7 +209,7 @@ def _at_positions(
   x = lax.sort(x, dimension=d)
   last = lax.index_in_dim(x, aval.shape[d] - 1, d, keepdims=False)
   low, high = _pick(x, low, d), _pick(x, high, d)
-  if isinstance(weight, np.generic):
+  if isinstance(weight, (float, np.generic)):
     weight = scalar(weight, aval.dtype)
   else:
     weight = convert(array_of(weight), aval.dtype)
@@ -231,7 +231,7 @@ def _quantile(
   axis = freeze(axis)
   shape = typeof(a).shape
   axes = canonical_axes(axis, len(shape), name)
-  n = int(np.prod([shape[d] for d in axes], dtype=object))
+  n = elements(shape, axes)
   if is_concrete(q):
     find = _places_once if type(q) is float else _places
     low, high, weight = find(q, n, method, percent, dtypes.default_float_dtype(), name)
@@ -252,10 +252,22 @@ def _places(
   weight = np.where(nan, np.nan, weight).astype(real)[()]
   # Without elements the positions are -1; they are not looked at.
   low, high = (np.where(nan, 0, i).astype(index)[()] for i in (low, high))
+  if not share.ndim and n < 2**31:
+    return int(low), int(high), float(weight)  # calls take Python numbers fastest
   return low, high, weight
 
 
 _places_once = functools.lru_cache(1024)(_places)  # of a number: most are asked for often
+
+
+@compiled(static=("axis", "keepdims"))
+def _median(a: Any, axis: Axis, keepdims: bool) -> Any:
+  check_arraylike("median", a)
+  shape = typeof(a).shape
+  n = elements(shape, canonical_axes(axis, len(shape), "median"))
+  real = dtypes.default_float_dtype()
+  low, high, weight = _places_once(0.5, n, "midpoint", False, real, "median")
+  return _at_positions(a, low, high, weight, axis, keepdims, "median")
 
 
 def _check_rank(name: str, q: Any) -> None:
@@ -544,7 +556,8 @@ def median(
     TypeError: `a` is no array and no number.
     ValueError: `a` is complex, or an axis is out of range.
   """
-  return _of("median", a, 0.5, axis, out, overwrite_input, "midpoint", keepdims, None)
+  _check("median", out, overwrite_input, "midpoint")
+  return _median(a, axis, keepdims)
 
 
 def nanmedian(
