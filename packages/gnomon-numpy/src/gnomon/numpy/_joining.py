@@ -12,10 +12,10 @@ from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
+from gnomon.lax import stack_p, unstack_p
 from gnomon.numpy._compiled import Array, compiled, freeze
 from gnomon.numpy._promotion import canonical_axis, check_arraylike, promote_dtypes
 from gnomon.numpy._shape import atleast_1d, atleast_2d, atleast_3d
-from gnomon.numpy._stacking import stack_p, unstack_p
 from gnomon.numpy._values import (
   array_of,
   arrays_of,

@@ -11,6 +11,7 @@ import numpy as np
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import typeof
+from gnomon.lax import stack_p
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._contraction import KEYWORDS, Options, dot_general, product
 from gnomon.numpy._promotion import (
@@ -20,7 +21,6 @@ from gnomon.numpy._promotion import (
   check_arraylike,
   promote_dtypes,
 )
-from gnomon.numpy._stacking import stack_p
 from gnomon.numpy._values import array_of, arrays_of, is_kind, refuse_out, spread
 
 _STATIC = (*KEYWORDS, "out_sharding")

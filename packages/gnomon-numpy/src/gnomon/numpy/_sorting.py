@@ -11,10 +11,10 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
+from gnomon.lax import unstack_p
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import canonical_axis
 from gnomon.numpy._reductions import any_zero, bottom
-from gnomon.numpy._stacking import unstack_p
 from gnomon.numpy._values import (
   array_of,
   arrays_of,

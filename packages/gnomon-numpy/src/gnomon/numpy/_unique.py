@@ -17,9 +17,9 @@ from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
 from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
+from gnomon.lax import unstack_p
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import canonical_axis, check_arraylike
-from gnomon.numpy._stacking import unstack_p
 from gnomon.numpy._values import (
   choose,
   is_concrete,
