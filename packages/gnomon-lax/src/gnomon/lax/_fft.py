@@ -51,11 +51,13 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
   Args:
     x: an array; it is made complex, but for RFFT, which takes real numbers.
     fft_type: the kind, or its name (`"fft"`, `"irfft"`, …).
-    fft_lengths: the sizes of the last one to three dimensions; those of the result for IRFFT.
+    fft_lengths: the sizes of the last one to three dimensions; those of the result for
+      IRFFT.
 
   Returns:
-    An array like `x`, complex; for RFFT, the last dimension has size `n // 2 + 1`, where n
-    is the last length; for IRFFT it is real, and the last dimension of `x` has that size.
+    An array like `x`, complex; for RFFT, the last dimension has size `n // 2 + 1`, where
+    n is the last length; for IRFFT it is real, and the last dimension of `x` has that
+    size.
 
   >>> from gnomon import lax
   >>> import numpy as np
@@ -64,8 +66,8 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
 
   Raises:
     TypeError: the number of a kind is none.
-    ValueError: the kind does not exist, the dtype does not suit it, or the lengths are not
-      those of the dimensions.
+    ValueError: the kind does not exist, the dtype does not suit it, or the lengths are
+      not those of the dimensions.
   """
   kind = _kind(fft_type)
   return fft_p.bind(_operand(x, kind), fft_type=kind, fft_lengths=ints(fft_lengths))[0]
@@ -77,8 +79,8 @@ def _operand(x: Any, kind: FftType) -> Any:
   if kind == FftType.RFFT:
     if dtypes.issubdtype(dtype, np.complexfloating):
       raise ValueError(
-          f"only real valued inputs supported for rfft, got dtype {dtype}: use the kind FFT, "
-          "or take the real part")
+          f"only real valued inputs supported for rfft, got dtype {dtype}: use the kind "
+          "FFT, or take the real part")
     whole = dtypes.issubdtype(dtype, np.integer) or dtype == np.bool_
     return convert(x, dtypes.canonicalize_dtype(np.float64)) if whole else x
   if dtype.name in _COMPLEX:
@@ -90,16 +92,15 @@ def _operand(x: Any, kind: FftType) -> Any:
 
 
 def _kind(given: Any) -> FftType:
-  if isinstance(given, str):
-    found = FftType.__members__.get(given.upper())
-    if found is not None:
-      return found
-  elif given in tuple(FftType):
-    return FftType(given)
   kinds = ", ".join(FftType.__members__)
   if isinstance(given, str):
-    raise ValueError(f"Unknown FFT type {given!r}; expected one of {kinds}")
-  raise TypeError(f"Unknown FFT type value {given!r}; expected one of {kinds}")
+    found = FftType.__members__.get(given.upper())
+    if found is None:
+      raise ValueError(f"Unknown FFT type {given!r}; expected one of {kinds}")
+    return found
+  if given not in tuple(FftType):
+    raise TypeError(f"Unknown FFT type value {given!r}; expected one of {kinds}")
+  return FftType(given)
 
 
 fft_p = Primitive("fft")
@@ -126,11 +127,13 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths) -> tuple[Shape
   if fft_type == FftType.IRFFT:
     expected = [*lengths[:-1], half]
   if list(x.shape[-n:]) != expected:
+    wanted = f"fft_lengths {fft_lengths}"
+    if fft_type == FftType.IRFFT:
+      wanted = (
+          f"all except the last fft_length, got fft_lengths={fft_lengths}; the last one "
+          f"must be {half}, half of the spectrum")
     raise ValueError(
-        f"{name} input shape {x.shape} minor dimensions must be equal to fft_lengths "
-        f"{fft_lengths}" + (
-            f" (with half of the last one, so {tuple(expected)})" if expected != lengths
-            else ""))
+        f"{name} input shape {x.shape} minor dimensions must be equal to {wanted}")
   dtype, shape = x.dtype, x.shape
   if fft_type == FftType.RFFT:
     dtype = np.dtype("complex64" if dtype == np.float32 else "complex128")
@@ -155,7 +158,8 @@ def _transpose(
     cts: Values, args: Values, *, fft_type: FftType, fft_lengths: Lengths) -> list[Any]:
   """The matrices of FFT and IFFT are symmetric; the others are halves of them.
 
-  In the half spectrum each number but the first, and the last of an even length, also stands
+  In the half spectrum each number but the first, and the last of an even length, also
+  stands
   for its conjugate: these count once, the others twice.
   """
   ct = cts[0]

@@ -52,16 +52,16 @@ def custom_linear_solve(
     transpose_solve: the same for the transpose of `matvec`, which it is given; needed for
       reverse mode only.
     symmetric: says that `matvec` is its own transpose: then `solve` solves both.
-    has_aux: `solve` and `transpose_solve` return pairs `(x, aux)`, where aux is a pytree of
-      arrays that has no derivative.
+    has_aux: `solve` and `transpose_solve` return pairs `(x, aux)`, where aux is a pytree
+      of arrays that has no derivative.
 
   Returns:
     The solution; with `has_aux`, the pair of it and aux.
 
   >>> from gnomon import lax
   >>> x = lax.custom_linear_solve(
-  ...     lambda x: lax.mul(x, 4.0), 2.0, lambda matvec, b: lax.div(b, 4.0), symmetric=True)
-  >>> float(x)
+  ...     lambda x: lax.mul(x, 4.0), 2.0, lambda matvec, b: lax.div(b, 4.0),
+  symmetric=True) >>> float(x)
   0.5
 
   Raises:
@@ -124,8 +124,8 @@ def _check(name: str, body: Body, b_tree: Any, avals: Sequence[Any], aux: bool) 
     parts = tree.children()
     if len(parts) != 2:
       raise ValueError(
-          f"custom_linear_solve: with has_aux=True, {name}() must return a pair (x, aux), "
-          f"but it returned {tree}")
+          f"custom_linear_solve: with has_aux=True, {name}() must return a pair (x, "
+          f"aux), but it returned {tree}")
     tree, outs = parts[0], outs[:parts[0].num_leaves]
   shapes, wanted = [a.shape for a in outs], [a.shape for a in avals]
   if shapes != wanted:
@@ -214,7 +214,8 @@ def _(primals: Values, tangents: Values, *, const_lengths: Parts,
   if any(moves):
     transformed, moved = jvp_jaxpr(jaxprs.matvec, (*moves, *(False,) * n))
     found = eval_jaxpr(
-        transformed.jaxpr, transformed.consts, *consts.matvec, *x, *moving(const_ts.matvec))
+        transformed.jaxpr, transformed.consts, *consts.matvec, *x,
+        *moving(const_ts.matvec))
     changes = place(found[n:], moved, jaxprs.matvec.out_avals)
     right = [
         t if type(c) is Zero else add_tangents(t, neg(c)) for t, c in zip(right, changes)]
@@ -222,7 +223,8 @@ def _(primals: Values, tangents: Values, *, const_lengths: Parts,
   if not any(moves_of(right)):
     return outs, zeros
   touts = linear_solve_p.bind(
-      *_joined(consts), *map(instantiate, right), const_lengths=const_lengths, jaxprs=jaxprs)
+      *_joined(consts), *map(instantiate, right), const_lengths=const_lengths,
+      jaxprs=jaxprs)
   return outs, [*touts[:n], *zeros[n:]]
 
 
@@ -231,7 +233,8 @@ def _(cts: Values, args: Values, *, const_lengths: Parts, jaxprs: Parts) -> list
   if jaxprs.transpose_solve is None:
     raise TypeError(
         "transpose_solve required for backwards mode automatic differentiation of "
-        "custom_linear_solve: pass it, or symmetric=True if the matrix is its own transpose")
+        "custom_linear_solve: pass it, or symmetric=True if the matrix is its own "
+        "transpose")
   consts, b = _split(args, const_lengths)
   n = len(b)
   outs = linear_solve_p.bind(

@@ -95,7 +95,8 @@ def _(ctx: Any, x: Any) -> Values:
 def _cholesky_derivative(t: Any, ans: Any, x: Any) -> Any:
   """`l Φ(l^-1 dx l^-H)`, where Φ takes the lower triangle and half of the diagonal.
 
-  S. P. Smith, "Differentiation of the Cholesky algorithm", J. Comput. Graph. Stat. 4, 1995.
+  S. P. Smith, "Differentiation of the Cholesky algorithm", J. Comput. Graph. Stat. 4,
+  1995.
   """
   left = tril(ans)
   inner = triangular_solve(left, t, left_side=True, lower=True)
@@ -134,14 +135,15 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
   [[5.0]]
 
   Raises:
-    TypeError: an argument is not real, has another number of dimensions, or dtypes differ.
+    TypeError: an argument is not real, has another number of dimensions, or dtypes
+      differ.
     ValueError: the sizes do not fit.
   """
   r, w = typeof(r_matrix), typeof(w_vector)
   if r.ndim != 2 or w.ndim != 1:
     raise TypeError(
-        f"cholesky_update takes one matrix and one vector, got {r} and {w}; for stacks of "
-        "them use vmap")
+        f"cholesky_update takes one matrix and one vector, got {r} and {w}; for stacks "
+        "of them use vmap")
   return cholesky_update_p.bind(r_matrix, w_vector)[0]
 
 

@@ -75,8 +75,8 @@ def eig(
     use_magma: whether a GPU uses the library MAGMA; without meaning on CPUs.
 
   Returns:
-    `[w]`, then `vl` and `vr` if asked for: complex, of shapes `(..., n)` and `(..., n, n)`;
-    eigenvectors are columns of length 1. nan where the algorithm fails.
+    `[w]`, then `vl` and `vr` if asked for: complex, of shapes `(..., n)` and `(..., n,
+    n)`; eigenvectors are columns of length 1. nan where the algorithm fails.
 
   >>> from gnomon import lax
   >>> import numpy as np
@@ -90,8 +90,8 @@ def eig(
   """
   if implementation not in (None, EigImplementation.LAPACK):
     raise ValueError(
-        f"eig: {implementation} is not possible on CPUs; take EigImplementation.LAPACK, or "
-        "None")
+        f"eig: {implementation} is not possible on CPUs; take EigImplementation.LAPACK, "
+        "or None")
   return list(eig_p.bind(
       x, compute_left_eigenvectors=bool(compute_left_eigenvectors),
       compute_right_eigenvectors=bool(compute_right_eigenvectors),
@@ -102,8 +102,8 @@ eig_p = Primitive("eig")
 
 
 @typing_rule.define(eig_p)
-def _(x: ShapedArray, *, compute_left_eigenvectors: bool, compute_right_eigenvectors: bool,
-      **_: Any) -> list[ShapedArray]:
+def _(x: ShapedArray, *, compute_left_eigenvectors: bool,
+      compute_right_eigenvectors: bool, **_: Any) -> list[ShapedArray]:
   check_matrices("eig", x, square=True)
   dtype = complex_dtype(x.dtype)
   vectors = int(compute_left_eigenvectors) + int(compute_right_eigenvectors)
@@ -139,20 +139,22 @@ def _(primals: Values, tangents: Values, *, compute_left_eigenvectors: bool,
       implementation: Any) -> tuple[Values, Values]:
   """Dw = diag(vr^-1 dx vr), and dvr = vr (F ∘ vr^-1 dx vr), with F_ij = 1 / (w_j - w_i).
 
-  M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-  differentiation", 2008, section 3.1; to each column a multiple of itself is added, so that it
-  keeps its length and the phase that LAPACK gives it. Left eigenvectors are those of x^H.
+  M. B. Giles, "Collected matrix derivative results for forward and reverse mode
+  algorithmic differentiation", 2008, section 3.1; to each column a multiple of itself is
+  added, so that it keeps its length and the phase that LAPACK gives it. Left eigenvectors
+  are those of x^H.
   """
   fixed = {"enable_eigvec_derivs": True, "implementation": implementation}
   wanted = compute_left_eigenvectors, compute_right_eigenvectors
   if any(wanted) and not enable_eigvec_derivs:
     raise NotImplementedError(
-        "eig: the derivatives of eigenvectors are only right under conditions that cannot be "
-        "checked; if they hold (no repeated eigenvalues, among others), ask for them with "
-        "lax.linalg.eig(..., enable_eigvec_derivs=True). Eigenvalues alone have derivatives "
-        "in any case: compute them without eigenvectors")
+        "eig: the derivatives of eigenvectors are only right under conditions that "
+        "cannot be checked; if they hold (no repeated eigenvalues, among others), ask "
+        "for them with lax.linalg.eig(..., enable_eigvec_derivs=True). Eigenvalues alone "
+        "have derivatives in any case: compute them without eigenvectors")
   w, *vectors = eig_p.bind(
-      *primals, compute_left_eigenvectors=wanted[0], compute_right_eigenvectors=True, **fixed)
+      *primals, compute_left_eigenvectors=wanted[0], compute_right_eigenvectors=True,
+      **fixed)
   vr = vectors[-1]
   outs = [w, *(vectors if wanted[1] else vectors[:-1])]
   if type(tangents[0]) is Zero:
@@ -201,8 +203,8 @@ def schur(
     select_callable: not possible, as it says how to sort.
 
   Returns:
-    `[t]` or `[t, v]`, like `x`: `t` is upper triangular; for real `x`, with blocks of 2 by
-    2 for pairs of complex eigenvalues. nan where the algorithm fails.
+    `[t]` or `[t, v]`, like `x`: `t` is upper triangular; for real `x`, with blocks of 2
+    by 2 for pairs of complex eigenvalues. nan where the algorithm fails.
 
   >>> from gnomon import lax
   >>> import numpy as np
@@ -261,9 +263,9 @@ def hessenberg(a: Any) -> tuple[Any, Any]:
     a: an array of shape `(..., n, n)`.
 
   Returns:
-    `(h, taus)`: the matrix in Hessenberg's form stands on the first lower diagonal of `h` and
-    above it, and below are the vectors of the reflections, with the factors `taus`, of shape
-    `(..., n - 1)`: see `householder_product`. nan where the algorithm fails.
+    `(h, taus)`: the matrix in Hessenberg's form stands on the first lower diagonal of `h`
+    and above it, and below are the vectors of the reflections, with the factors `taus`,
+    of shape `(..., n - 1)`: see `householder_product`. nan where the algorithm fails.
 
   >>> from gnomon import lax
   >>> import numpy as np

@@ -52,12 +52,14 @@ def eigh(
     implementation: EighImplementation | None = None) -> tuple[Any, Any]:
   """Eigenvectors and eigenvalues of Hermitian matrices: `x v = v diag(w)`.
 
-  The derivative of eigenvectors is that of the vectors which turn least; for an eigenvalue
-  that occurs several times their turning among each other has no derivative, and counts as 0.
+  The derivative of eigenvectors is that of the vectors which turn least; for an
+  eigenvalue that occurs several times their turning among each other has no derivative,
+  and counts as 0.
 
   Args:
     x: an array of shape `(..., n, n)`.
-    lower: reads the lower triangle, otherwise the upper one, if the input is not symmetrised.
+    lower: reads the lower triangle, otherwise the upper one, if the input is not
+      symmetrised.
     symmetrize_input: first takes the mean of `x` and its conjugate transpose.
     sort_eigenvalues: sorts them, from the least one; they are sorted in any case on CPUs.
     subset_by_index: a range of eigenvalues to compute alone; not on CPUs, where it can be
@@ -65,8 +67,8 @@ def eigh(
     implementation: the algorithm; None for the best.
 
   Returns:
-    `(v, w)`: the eigenvectors, columns of length 1, like `x`, and the eigenvalues, real, of
-    shape `(..., n)`; nan where the algorithm fails.
+    `(v, w)`: the eigenvectors, columns of length 1, like `x`, and the eigenvalues, real,
+    of shape `(..., n)`; nan where the algorithm fails.
 
   >>> from gnomon import lax
   >>> import numpy as np
@@ -98,8 +100,8 @@ def _(x: ShapedArray, *, subset_by_index: tuple[int, int] | None,
   n = x.shape[-1]
   if subset_by_index is not None and tuple(subset_by_index) != (0, n):
     raise NotImplementedError(
-        f"eigh: subset_by_index={subset_by_index} is not possible on CPUs: compute all {n} "
-        "eigenvalues, and take a part of them")
+        f"eigh: subset_by_index={subset_by_index} is not possible on CPUs: compute all "
+        f"{n} eigenvalues, and take a part of them")
   return (
       ShapedArray(x.shape, x.dtype), ShapedArray(x.shape[:-1], real_dtype(x.dtype)))
 
@@ -123,8 +125,8 @@ def _(ctx: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> Values:
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
   """Dw = diag(v^H dx v), dv = v (F ∘ v^H dx v) with F_ij = 1 / (w_j - w_i).
 
-  M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-  differentiation", 2008, section 3.1. F is 0 where the eigenvalues are equal.
+  M. B. Giles, "Collected matrix derivative results for forward and reverse mode
+  algorithmic differentiation", 2008, section 3.1. F is 0 where the eigenvalues are equal.
   """
   v, w = outs = eigh_p.bind(*primals, **params)
   if type(tangents[0]) is Zero:

@@ -39,10 +39,10 @@ def lu(x: Any) -> list[Any]:
     x: an array of shape `(..., m, n)`.
 
   Returns:
-    `[lu, pivots, permutation]`: `u` in the upper triangle of `lu` and, below the diagonal,
-    `l`, whose diagonal is 1; row i was exchanged with row `pivots[i]`, for each i in turn,
-    which makes the permutation. The last two are int32, of shapes `(..., min(m, n))` and
-    `(..., m)`.
+    `[lu, pivots, permutation]`: `u` in the upper triangle of `lu` and, below the
+    diagonal, `l`, whose diagonal is 1; row i was exchanged with row `pivots[i]`, for each
+    i in turn, which makes the permutation. The last two are int32, of shapes `(...,
+    min(m, n))` and `(..., m)`.
 
   >>> from gnomon import lax
   >>> import numpy as np
@@ -88,9 +88,9 @@ def _(ctx: Any, x: Any) -> Values:
 def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
   """With F = l^-1 dx u^-1: dl = l tril(F, -1), du = triu(F) u.
 
-  F. de Hoog, R. Anderssen, M. Lukas, "Differentiation of matrix functionals using triangular
-  factorization", Math. Comp. 80, 2011. Rows below, or columns beside the square part follow
-  from the product rule.
+  F. de Hoog, R. Anderssen, M. Lukas, "Differentiation of matrix functionals using
+  triangular factorization", Math. Comp. 80, 2011. Rows below, or columns beside the
+  square part follow from the product rule.
   """
   packed, pivots, permutation = lu_p.bind(*primals)
   zeros = [Zero(typeof(p).to_tangent_aval()) for p in (pivots, permutation)]
@@ -101,19 +101,21 @@ def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
   k = min(m, n)
   dx = take_rows(tangents[0], permutation)
   square = top_rows(left_columns(packed, k), k)
-  l, u = add(tril(square, -1), eye(typeof(square).shape, typeof(square).dtype)), triu(square)
+  left = add(tril(square, -1), eye(typeof(square).shape, typeof(square).dtype))
+  u = triu(square)
   inner = triangular_solve(
-      l, top_rows(left_columns(dx, k), k), left_side=True, lower=True, unit_diagonal=True)
+      left, top_rows(left_columns(dx, k), k), left_side=True, lower=True,
+      unit_diagonal=True)
   inner = triangular_solve(u, inner)
   below, above = tril(inner, -1), triu(inner)
   du = mm(above, u)
-  out = add(mm(l, below), du)
+  out = add(mm(left, below), du)
   if m > k:
     rest = sub(bottom_rows(dx, k), mm(bottom_rows(packed, k), du))
     out = concatenate([out, triangular_solve(u, rest)], len(shape) - 2)
   elif n > k:
     rest = triangular_solve(
-        l, right_columns(dx, k), left_side=True, lower=True, unit_diagonal=True)
+        left, right_columns(dx, k), left_side=True, lower=True, unit_diagonal=True)
     rest = sub(rest, mm(below, right_columns(packed, k)))
     out = concatenate([out, rest], len(shape) - 1)
   return (packed, pivots, permutation), [out, *zeros]
@@ -192,7 +194,8 @@ def _exchange_batched(order: Any, places: Any) -> Any:
   there = eq(index, broadcast_in_dim(j, shape, tuple(range(n))))
   x, y = (
       broadcast_in_dim(
-          reduce_sum(select_n(at, full_like(order, 0), order), (n,)), shape, tuple(range(n)))
+          reduce_sum(select_n(at, full_like(order, 0), order), (n,)), shape,
+          tuple(range(n)))
       for at in (here, there))
   return select_n(here, select_n(there, order, x), y), None
 

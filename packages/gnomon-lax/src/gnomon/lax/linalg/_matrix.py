@@ -50,8 +50,8 @@ def check_numbers(name: str, x: ShapedArray, argument: str = "x") -> None:
   """Raises an error unless LAPACK computes with this dtype."""
   if dtypes.issubdtype(x.dtype, np.floating) and x.dtype.name not in _SUPPORTED:
     raise NotImplementedError(
-        f"{name}: Unsupported dtype {x.dtype} of the argument {argument}: there is no linear "
-        "algebra in less than single precision; convert it to float32")
+        f"{name}: Unsupported dtype {x.dtype} of the argument {argument}: there is no "
+        "linear algebra in less than single precision; convert it to float32")
   if x.dtype.name not in _SUPPORTED:
     raise TypeError(
         f"{name} does not accept dtype {x.dtype} for the argument {argument}: expected "
@@ -60,7 +60,7 @@ def check_numbers(name: str, x: ShapedArray, argument: str = "x") -> None:
 
 
 def check_same(name: str, first: ShapedArray, **others: ShapedArray) -> None:
-  """Raises unless the arguments have the dtype and the leading dimensions of the first."""
+  """Raises `TypeError` unless the arguments have the dtype of the first."""
   for argument, a in others.items():
     if a.dtype != first.dtype:
       raise TypeError(
@@ -144,7 +144,8 @@ def masked(mask: Any, x: Any) -> Any:
 
 def tril(x: Any, k: int = 0) -> Any:
   """Each matrix with zeros above its k-th diagonal."""
-  return masked(lower_mask(*typeof(x).shape[-2:], k), x)
+  m, n = typeof(x).shape[-2:]
+  return masked(lower_mask(m, n, k), x)
 
 
 def triu(x: Any, k: int = 0) -> Any:

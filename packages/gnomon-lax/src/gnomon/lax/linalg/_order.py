@@ -36,7 +36,7 @@ def take_rows(x: Any, order: Any) -> Any:
 
 
 def take_columns(x: Any, order: Any) -> Any:
-  """Column j of each result is column `order[j]` of a matrix; `order` is a permutation."""
+  """The same for columns: column j of each result is column `order[j]`."""
   shape = typeof(x).shape
   if 0 in shape:
     return x

@@ -1,4 +1,4 @@
-"""Decomposition of matrices into orthogonal and triangular ones; Householder's reflections."""
+"""Decomposition into orthogonal and triangular matrices; Householder's reflections."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def _(x: ShapedArray, *, pivoting: bool, full_matrices: bool,
   return (*outs, ShapedArray((*batch, n), _INT32)) if pivoting else tuple(outs)
 
 
-def _qr(x: Any, *, pivoting: bool, full_matrices: bool, use_magma: bool | None) -> list[Any]:
+def _qr(x: Any, *, pivoting: bool, full_matrices: bool,
+        use_magma: bool | None) -> list[Any]:
   shape, dtype = typeof(x).shape, typeof(x).dtype
   *batch, m, n = shape
   k = m if full_matrices else min(m, n)
@@ -113,9 +114,9 @@ def _(primals: Values, tangents: Values, *, pivoting: bool, full_matrices: bool,
   """Of x = q r: q^H dq is antihermitian, and dr upper triangular.
 
   S. F. Walter, L. Lehmann, R. Lamour, "On evaluating higher-order derivatives of the QR
-  decomposition of tall matrices with full column rank in forward and reverse mode algorithmic
-  differentiation", Optim. Methods Softw. 27, 2012. The columns that complete a square q turn
-  as little as they must. Columns of x beyond a square part only enter r.
+  decomposition of tall matrices with full column rank in forward and reverse mode
+  algorithmic differentiation", Optim. Methods Softw. 27, 2012. The columns that complete
+  a square q turn as little as they must. Columns of x beyond a square part only enter r.
   """
   outs = qr_p.bind(
       *primals, pivoting=pivoting, full_matrices=full_matrices, use_magma=use_magma)
@@ -233,8 +234,8 @@ def householder_product(a: Any, taus: Any) -> Any:
   """The product of Householder reflections, as LAPACK's geqrf describes them.
 
   Args:
-    a: an array of shape `(..., m, n)` with `m >= n`: column i holds, below the diagonal, the
-      vector of reflection i, whose element i is 1.
+    a: an array of shape `(..., m, n)` with `m >= n`: column i holds, below the diagonal,
+      the vector of reflection i, whose element i is 1.
     taus: an array of shape `(..., k)` with `k <= n`: the factors of the reflections.
 
   Returns:
@@ -242,7 +243,8 @@ def householder_product(a: Any, taus: Any) -> Any:
 
   >>> from gnomon import lax
   >>> import numpy as np
-  >>> lax.linalg.householder_product(np.zeros((2, 1), np.float32), np.float32([2])).tolist()
+  >>> vectors = np.zeros((2, 1), np.float32)
+  >>> lax.linalg.householder_product(vectors, np.float32([2])).tolist()
   [[-1.0], [-0.0]]
 
   Raises:
@@ -270,8 +272,8 @@ def _check_reflections(name: str, a: ShapedArray, taus: ShapedArray) -> None:
   if taus.ndim != a.ndim - 1 or taus.shape[:-1] != a.shape[:-2] or (
       taus.shape[-1] > min(a.shape[-2:])):
     raise ValueError(
-        f"{name}: for an a of shape (..., m, n), taus must have the shape (..., k), with k "
-        f"at most min(m, n): got {a.shape} and {taus.shape}")
+        f"{name}: for an a of shape (..., m, n), taus must have the shape (..., k), with "
+        f"k at most min(m, n): got {a.shape} and {taus.shape}")
 
 
 @lower.define(householder_product_p)
@@ -286,7 +288,8 @@ def _(ctx: Any, a: Any, taus: Any) -> Values:
 batch_leading(householder_product_p)
 
 
-def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(
+    a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
   """Multiplies with a product of Householder reflections, without making it.
 
   Args:
@@ -323,8 +326,8 @@ def _(a: ShapedArray, taus: ShapedArray, c: ShapedArray, *, left: bool,
   if c.ndim != a.ndim or c.shape[:-2] != a.shape[:-2] or (
       c.shape[-2 if left else -1] != a.shape[-2]):
     raise ValueError(
-        f"ormqr: with left={left}, c must have {'rows' if left else 'columns'} as many as a "
-        f"has rows, and the leading dimensions of a: got {a.shape} and {c.shape}")
+        f"ormqr: with left={left}, c must have {'rows' if left else 'columns'} as many "
+        f"as a has rows, and the leading dimensions of a: got {a.shape} and {c.shape}")
   return (ShapedArray(c.shape, c.dtype),)
 
 

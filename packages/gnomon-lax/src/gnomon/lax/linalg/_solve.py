@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gnomon.api.custom import stop_gradient
@@ -35,14 +36,16 @@ def lu_solve(packed: Any, permutation: Any, b: Any, trans: int = 0) -> Any:
 def solve(a: Any, b: Any) -> Any:
   """Solves `a x = b`: stacks of square matrices, and of matrices of right-hand sides.
 
-  The leading dimensions are equal; or `a` is one matrix, decomposed once, and `b` a stack.
+  The leading dimensions are equal; or `a` is one matrix, decomposed once, and `b` a
+  stack.
   """
   x, y = typeof(a), typeof(b)
   if x.ndim == 2 and y.ndim > 2:
     rank = y.ndim
     wide = transpose(b, (rank - 2, *range(rank - 2), rank - 1))
     shape = typeof(wide).shape
-    out = reshape(solve(a, reshape(wide, (shape[0], -(-y.size // max(shape[0], 1))))), shape)
+    columns = math.prod(shape[1:])
+    out = reshape(solve(a, reshape(wide, (shape[0], columns))), shape)
     return transpose(out, (*range(1, rank - 1), 0, rank - 1))
   packed, _, permutation = lu(stop_gradient(a))
   return custom_linear_solve(

@@ -65,22 +65,22 @@ def svd(
     algorithm: SvdAlgorithm | None = None) -> Any:
   """Singular values and vectors of matrices: `x = u diag(s) vh`.
 
-  The derivative of singular vectors is that of the vectors which turn least; for a singular
-  value that occurs several times (or is 0) their turning among each other has no derivative,
-  and counts as 0.
+  The derivative of singular vectors is that of the vectors which turn least; for a
+  singular value that occurs several times (or is 0) their turning among each other has no
+  derivative, and counts as 0.
 
   Args:
     x: an array of shape `(..., m, n)`.
-    full_matrices: makes `u` and `vh` square; otherwise they have `k = min(m, n)` columns and
-      rows.
+    full_matrices: makes `u` and `vh` square; otherwise they have `k = min(m, n)` columns
+      and rows.
     compute_uv: gives `u` and `vh` too.
-    subset_by_index: a range of singular values to compute alone; not on CPUs, where it can be
-      None or all of them.
+    subset_by_index: a range of singular values to compute alone; not on CPUs, where it
+      can be None or all of them.
     algorithm: the algorithm; None for the best.
 
   Returns:
-    `(u, s, vh)` or `s`: the singular values are real, of shape `(..., k)`, from the largest
-    one. nan where the algorithm fails.
+    `(u, s, vh)` or `s`: the singular values are real, of shape `(..., k)`, from the
+    largest one. nan where the algorithm fails.
 
   >>> from gnomon import lax
   >>> import numpy as np
@@ -95,8 +95,8 @@ def svd(
   """
   if full_matrices and subset_by_index is not None:
     raise ValueError(
-        f"svd: full_matrices and subset_by_index={subset_by_index} exclude each other; pass "
-        "full_matrices=False")
+        f"svd: full_matrices and subset_by_index={subset_by_index} exclude each other; "
+        "pass full_matrices=False")
   outs = svd_p.bind(
       x, full_matrices=bool(full_matrices), compute_uv=bool(compute_uv),
       subset_by_index=subset_by_index, algorithm=algorithm)
@@ -117,8 +117,8 @@ def _(x: ShapedArray, *, full_matrices: bool, compute_uv: bool, subset_by_index:
   k = min(m, n)
   if subset_by_index is not None and tuple(subset_by_index) != (0, k):
     raise NotImplementedError(
-        f"svd: subset_by_index={subset_by_index} is not possible on CPUs: compute all {k} "
-        "singular values, and take a part of them")
+        f"svd: subset_by_index={subset_by_index} is not possible on CPUs: compute all "
+        f"{k} singular values, and take a part of them")
   s = ShapedArray((*batch, k), real_dtype(x.dtype))
   if not compute_uv:
     return [s]
@@ -127,8 +127,8 @@ def _(x: ShapedArray, *, full_matrices: bool, compute_uv: bool, subset_by_index:
 
 
 _ROUTINES = {
-    None: "gesdd", SvdAlgorithm.DEFAULT: "gesdd", SvdAlgorithm.DIVIDE_AND_CONQUER: "gesdd",
-    SvdAlgorithm.QR: "gesvd"}
+    None: "gesdd", SvdAlgorithm.DEFAULT: "gesdd",
+    SvdAlgorithm.DIVIDE_AND_CONQUER: "gesdd", SvdAlgorithm.QR: "gesvd"}
 
 
 @lower.define(svd_p)
@@ -146,7 +146,8 @@ def _(ctx: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any
   if not compute_uv:
     *_, m, n = aval.shape
     k = min(m, n)
-    vectors = [ShapedArray((*batch, m, k), aval.dtype), ShapedArray((*batch, k, n), aval.dtype)]
+    vectors = [
+        ShapedArray((*batch, *size), aval.dtype) for size in ((m, k), (k, n))]
   mode = ("A" if full_matrices else "S") if compute_uv else "N"
   _, s, u, vh, status = _lapack.call(
       ctx, _ROUTINES[algorithm], (x,), (aval,),
@@ -165,9 +166,9 @@ def _(primals: Values, tangents: Values, *, full_matrices: bool, compute_uv: boo
       subset_by_index: Any, algorithm: Any) -> tuple[Values, Values]:
   """With P = u^H dx v: ds = diag(P); u and v turn by what is left of P.
 
-  J. Townsend, "Differentiating the singular value decomposition", 2016; for complex numbers
-  the phases that are free are shared by u and v. Columns that complete a square u or v turn as
-  little as they must.
+  J. Townsend, "Differentiating the singular value decomposition", 2016; for complex
+  numbers the phases that are free are shared by u and v. Columns that complete a square u
+  or v turn as little as they must.
   """
   fixed = {"subset_by_index": subset_by_index, "algorithm": algorithm}
   s, u, vh = svd_p.bind(

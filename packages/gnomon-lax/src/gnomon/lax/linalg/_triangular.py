@@ -84,8 +84,8 @@ def _(a: ShapedArray, b: ShapedArray, *, left_side: bool, **_: Any) -> tuple[Sha
     wanted = "(..., n, k)" if left_side else "(..., k, n)"
     raise ValueError(
         f"{name}: with left_side={left_side}, b must have the shape {wanted} for an a of "
-        f"the shape (..., n, n), with the same leading dimensions: got a of shape {a.shape} "
-        f"and b of shape {b.shape}")
+        "the shape (..., n, n), with the same leading dimensions: got a of shape "
+        f"{a.shape} and b of shape {b.shape}")
   return (ShapedArray(b.shape, b.dtype),)
 
 

@@ -33,9 +33,10 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
     lower: reads the lower triangle, otherwise the upper one.
 
   Returns:
-    `(arr, d, e, taus)`: the vectors of the reflections, in the place of the triangle that was
-    read, and their factors `taus`, see `householder_product`; the diagonal `d` of shape
-    `(..., n)` and the diagonal beside it `e`, `(..., n - 1)`. nan where the algorithm fails.
+    `(arr, d, e, taus)`: the vectors of the reflections, in the place of the triangle that
+    was read, and their factors `taus`, see `householder_product`; the diagonal `d` of
+    shape `(..., n)` and the diagonal beside it `e`, `(..., n - 1)`. nan where the
+    algorithm fails.
 
   >>> from gnomon import lax
   >>> import numpy as np
@@ -97,8 +98,8 @@ def tridiagonal_solve(
     d: an array of shape `(..., m)`: the diagonal.
     du: an array of shape `(..., m)`: above the diagonal; the last element is not read.
     b: the right-hand sides, an array of shape `(..., m, k)`.
-    perturb_singular: replaces pivots that are nearly 0 by small numbers, so that the result
-      stays finite: for inverse iterations.
+    perturb_singular: replaces pivots that are nearly 0 by small numbers, so that the
+      result stays finite: for inverse iterations.
 
   Returns:
     The solutions, an array like `b`.
@@ -129,8 +130,8 @@ def _(dl: ShapedArray, d: ShapedArray, du: ShapedArray, b: ShapedArray, *,
   if dl.shape != d.shape or du.shape != d.shape or b.ndim != d.ndim + 1 or (
       b.shape[:-1] != d.shape):
     raise ValueError(
-        f"{name}: dl, d and du must have one shape (..., m), and b the shape (..., m, k): "
-        f"got {dl.shape}, {d.shape}, {du.shape} and {b.shape}")
+        f"{name}: dl, d and du must have one shape (..., m), and b the shape (..., m, "
+        f"k): got {dl.shape}, {d.shape}, {du.shape} and {b.shape}")
   return (ShapedArray(b.shape, b.dtype),)
 
 
@@ -145,20 +146,21 @@ def _(ctx: Any, dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool) -> 
         ctx, "tridiagonal_solve_perturbed_ffi", (dl, d, du, b), avals, (out,), batch, {},
         reuse=())
   *_, x, status = _lapack.call(
-      ctx, "gtsv", (dl, d, du, b), avals, (*avals[:3], out, _lapack.info(batch)), batch, {},
-      reuse=(0, 1, 2, 3))
+      ctx, "gtsv", (dl, d, du, b), avals, (*avals[:3], out, _lapack.info(batch)), batch,
+      {}, reuse=(0, 1, 2, 3))
   return _lapack.or_nan(ctx, status, [x], [out], batch)
 
 
 @jvp_rule.define(tridiagonal_solve_p)
-def _(primals: Values, tangents: Values, *, perturb_singular: bool) -> tuple[Values, Values]:
+def _(primals: Values, tangents: Values, *,
+      perturb_singular: bool) -> tuple[Values, Values]:
   """From a x = b: a dx = db - da x."""
   dl, d, du, _ = primals
   x = tridiagonal_solve_p.bind(*primals, perturb_singular=perturb_singular)[0]
   right = tangents[3]
   if any(type(t) is not Zero for t in tangents[:3]):
-    product = _product(*map(instantiate, tangents[:3]), x)
-    right = sub(instantiate(right), product)
+    ddl, dd, ddu = map(instantiate, tangents[:3])
+    right = sub(instantiate(right), _product(ddl, dd, ddu, x))
   if type(right) is Zero:
     return [x], [Zero(typeof(x))]
   return [x], tridiagonal_solve_p.bind(
@@ -177,7 +179,8 @@ def _product(dl: Any, d: Any, du: Any, x: Any) -> Any:
 def shifted(x: Any, axis: int, by: int) -> Any:
   """Moves elements one place on (1) or back (-1) along an axis; a zero enters."""
   shape = typeof(x).shape
-  edge = full(tuple(1 if i == axis else n for i, n in enumerate(shape)), 0, typeof(x).dtype)
+  edge = full(
+      tuple(1 if i == axis else n for i, n in enumerate(shape)), 0, typeof(x).dtype)
   n = shape[axis]
   if by > 0:
     return concatenate([edge, slice_in_dim(x, 0, n - 1, axis=axis)], axis)

@@ -20,7 +20,8 @@ Axes = tuple[int, ...]
 Norm = str | None
 _AT_ONCE = 3  # so many axes XLA transforms in one go
 _NORMS = ("backward", "ortho", "forward")
-_SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+_SWAPPED = {
+    None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 _INVERSE = (FftType.IFFT, FftType.IRFFT)
 
 
@@ -34,7 +35,8 @@ def check_norm(name: str, norm: Norm) -> None:
   """Raises `ValueError` for a norm that does not exist."""
   if norm is not None and norm not in _NORMS:
     raise ValueError(
-        f"fft.{name}: invalid norm {norm!r}; expected 'backward', 'ortho', 'forward' or None")
+        f"fft.{name}: invalid norm {norm!r}; expected 'backward', 'ortho', 'forward' or "
+        "None")
 
 
 def one_axis(name: str, a: Any, kind: FftType, n: Any, axis: Any, norm: Norm) -> Any:
@@ -49,7 +51,8 @@ def one_axis(name: str, a: Any, kind: FftType, n: Any, axis: Any, norm: Norm) ->
 def two_axes(name: str, a: Any, kind: FftType, s: Any, axes: Any, norm: Norm) -> Any:
   """A transform along two axes."""
   if len(axes) != 2:
-    raise ValueError(f"fft.{name} only supports 2 axes, got axes={axes}; use fft.{name[:-1]}n")
+    raise ValueError(
+        f"fft.{name} only supports 2 axes. Got axes = {axes}; use fft.{name[:-1]}n")
   return transform(name, a, kind, s, axes, norm)
 
 
@@ -141,7 +144,7 @@ def _scale(norm: Norm, kind: FftType, n: int) -> float:
 
 
 def _transformed(x: Any, kind: FftType, places: Axes, sizes: Axes) -> Any:
-  """In groups of axes; of the real kinds the last axis is the one with half a spectrum."""
+  """In groups of axes; the last axis is the one with half a spectrum, if there is one."""
   groups = _groups(places, sizes)
   if kind == FftType.RFFT:
     x = _group(x, kind, groups[-1])

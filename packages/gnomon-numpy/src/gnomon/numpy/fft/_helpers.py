@@ -75,7 +75,7 @@ def _placed(x: Any, device: Any) -> Any:
 
 
 def _count(name: str, n: Any) -> int:
-  if isinstance(n, (list, tuple)) or not (hasattr(n, "__index__") or isinstance(n, float)):
+  if not hasattr(n, "__index__") and not isinstance(n, float):
     raise ValueError(f"fft.{name}: the argument n must be an integer, got {n!r}")
   return index(n) if hasattr(n, "__index__") else int(n)
 

@@ -31,8 +31,8 @@ def fftn(
   [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist.
     TypeError: `a` is no array.
   """
   return transform("fftn", a, FftType.FFT, s, axes, norm)
@@ -59,8 +59,8 @@ def ifftn(
   [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist.
     TypeError: `a` is no array.
   """
   return transform("ifftn", a, FftType.IFFT, s, axes, norm)
@@ -87,8 +87,8 @@ def rfftn(
   [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist, or `a` is complex.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist, or `a` is complex.
     TypeError: `a` is no array.
   """
   return transform("rfftn", a, FftType.RFFT, s, axes, norm)
@@ -116,8 +116,8 @@ def irfftn(
   [[1.0, 0.0], [0.0, 0.0]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist.
     TypeError: `a` is no array.
   """
   return transform("irfftn", a, FftType.IRFFT, s, axes, norm)
@@ -144,8 +144,8 @@ def fft2(
   [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist.
     TypeError: `a` is no array.
   """
   return two_axes("fft2", a, FftType.FFT, s, axes, norm)
@@ -172,8 +172,8 @@ def ifft2(
   [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist.
     TypeError: `a` is no array.
   """
   return two_axes("ifft2", a, FftType.IFFT, s, axes, norm)
@@ -200,8 +200,8 @@ def rfft2(
   [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist, or `a` is complex.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist, or `a` is complex.
     TypeError: `a` is no array.
   """
   return two_axes("rfft2", a, FftType.RFFT, s, axes, norm)
@@ -229,8 +229,8 @@ def irfft2(
   [[1.0, 0.0], [0.0, 0.0]]
 
   Raises:
-    ValueError: an axis is out of range or repeated, a size is not positive, the norm does not
-      exist.
+    ValueError: an axis is out of range or repeated, a size is not positive, the norm does
+      not exist.
     TypeError: `a` is no array.
   """
   return two_axes("irfft2", a, FftType.IRFFT, s, axes, norm)

@@ -3,8 +3,8 @@
 from gnomon.numpy.linalg._det import SlogdetResult as SlogdetResult
 from gnomon.numpy.linalg._det import det as det
 from gnomon.numpy.linalg._det import slogdet as slogdet
-from gnomon.numpy.linalg._factors import EigResult as EigResult
 from gnomon.numpy.linalg._factors import EighResult as EighResult
+from gnomon.numpy.linalg._factors import EigResult as EigResult
 from gnomon.numpy.linalg._factors import QRResult as QRResult
 from gnomon.numpy.linalg._factors import SVDResult as SVDResult
 from gnomon.numpy.linalg._factors import cholesky as cholesky

@@ -59,7 +59,8 @@ def _expanded(x: Any, n: int) -> Any:
 
   def minor(i: int, j: int) -> Any:
     """Of the last two rows, without the other columns."""
-    return lax.sub(lax.mul(at(n - 2, i), at(n - 1, j)), lax.mul(at(n - 2, j), at(n - 1, i)))
+    up, down = n - 2, n - 1
+    return lax.sub(lax.mul(at(up, i), at(down, j)), lax.mul(at(up, j), at(down, i)))
 
   if n == 2:
     return minor(0, 1)
@@ -99,14 +100,16 @@ def _(primals: Any, tangents: Any) -> Any:
 def _cofactors(x: Any) -> Any:
   """The determinant times the transposed inverse.
 
-  A pivot that is 0 is replaced by a tiny one, as if by rounding of the matrix: the cofactors,
+  A pivot that is 0 is replaced by a tiny one, as if by rounding of the matrix: the
+    cofactors,
   polynomials of its elements, hardly change. With two such pivots they are 0.
   """
   packed, pivots, permutation = lax.linalg.lu(x)
   diagonal, sign = _diagonal_and_sign(packed, pivots)
   rank = typeof(diagonal).ndim
   size = lax.abs(diagonal)
-  top = lax.reduce_max(size, (rank - 1,)) if typeof(x).size else reduce_sum(size, (rank - 1,))
+  reduction = lax.reduce_max if typeof(x).size else reduce_sum
+  top = reduction(size, (rank - 1,))
   zero = lax.eq(size, scalar(0, typeof(size).dtype))
   tiny = convert(lax.mul(top, scalar(eps(size), typeof(size).dtype)), typeof(x).dtype)
   tiny = select_n(lax.eq(tiny, _zero(tiny)), tiny, lax.full_like(tiny, 1))
@@ -118,7 +121,8 @@ def _cofactors(x: Any) -> Any:
   product = select_n(lax.gt(lost, np.int32(1)), product, lax.full_like(product, 0))
   one = _matrix.eye(typeof(x).shape, typeof(x).dtype)
   inverse = _matrix.flip(_solve.lu_solve(packed, permutation, one))
-  return lax.mul(lax.broadcast_in_dim(product, typeof(x).shape, tuple(range(rank - 1))), inverse)
+  product = lax.broadcast_in_dim(product, typeof(x).shape, tuple(range(rank - 1)))
+  return lax.mul(product, inverse)
 
 
 def _zero(x: Any) -> Any:
@@ -132,8 +136,8 @@ def _(primals: Any, tangents: Any) -> Any:
   if not typeof(x).size:
     return _cofactors(x), _change_by_inverse(x, t)
   last = (typeof(diagonal).ndim - 1,)
-  bound = lax.mul(
-      lax.reduce_max(diagonal, last), scalar(np.sqrt(eps(diagonal)), typeof(diagonal).dtype))
+  ratio = scalar(np.sqrt(eps(diagonal)), typeof(diagonal).dtype)
+  bound = lax.mul(lax.reduce_max(diagonal, last), ratio)
   singular = lax.le(lax.reduce_min(diagonal, last), bound)
   singular = lax.reduce_or(singular, tuple(range(typeof(singular).ndim)))
   change = lax.cond(singular, _change_by_svd, _change_by_inverse, x, t)
@@ -153,7 +157,8 @@ def _change_by_inverse(x: Any, t: Any) -> Any:
 def _change_by_svd(x: Any, t: Any) -> Any:
   """The same for any matrix, by sums of products of singular values, without two of them.
 
-  Those that are 0 are replaced by tiny ones, as if by rounding: no differences are formed.
+  Those that are 0 are replaced by tiny ones, as if by rounding: no differences are
+    formed.
   """
   u, s, vh = lax.linalg.svd(x)
   rank = typeof(x).ndim
@@ -228,12 +233,13 @@ def _slogdet_derivative(f: Any, primals: Any, tangents: Any) -> Any:
   return (sign, log), (lax.mul(phase, sign), lax.real(change))
 
 
-_slogdet.defjvp(lambda primals, tangents: _slogdet_derivative(_slogdet, primals, tangents))
+_slogdet.defjvp(
+    lambda primals, tangents: _slogdet_derivative(_slogdet, primals, tangents))
 
 
 @custom_jvp
 def _slogdet_qr(x: Any) -> tuple[Any, Any]:
-  """The determinant of q is a product of those of its reflections: -1, or of modulus 1."""
+  """The determinant of q is the product of those of its reflections."""
   packed, taus = lax.linalg.geqrf_p.bind(x)
   diagonal = _matrix.diagonal(packed)
   last = typeof(x).ndim - 2

@@ -48,8 +48,8 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
   Args:
     a: an array of shape `(..., n, n)`: Hermitian, positive definite matrices.
     upper: gives the upper triangular `u` with `u^H u = a` instead.
-    symmetrize_input: first takes the mean of `a` and its conjugate transpose; otherwise one
-      triangle is read, the lower one, or the upper one if `upper`.
+    symmetrize_input: first takes the mean of `a` and its conjugate transpose; otherwise
+      one triangle is read, the lower one, or the upper one if `upper`.
 
   Returns:
     An array of the shape of `a`; nan for a matrix that is not positive definite.
@@ -75,9 +75,10 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
   Args:
     a: an array of shape `(..., m, n)`.
-    mode: 'reduced', for `min(m, n)` columns of `q` and rows of `r` (also 'full', as NumPy once called it); 'complete', for square
-      `q`; 'r', for `r` alone, reduced; 'raw', for what LAPACK computes: the transposed
-      array with the vectors of reflections, and their factors.
+    mode: 'reduced', for `min(m, n)` columns of `q` and rows of `r` (also 'full', as NumPy
+      once called it); 'complete', for square `q`; 'r', for `r` alone, reduced; 'raw', for
+      what LAPACK computes: the transposed array with the vectors of reflections, and
+        their factors.
 
   Returns:
     `QRResult(Q, R)`, or an array for the mode 'r'.
@@ -109,8 +110,8 @@ def svd(
   """Decomposes matrices: `a = u diag(s) vh`, by singular values and vectors.
 
   The derivative of singular vectors does not exist where a singular value occurs several
-  times; their turning among each other counts as 0 there. Singular values, and functions of
-  them, have their derivative anyway.
+  times; their turning among each other counts as 0 there. Singular values, and functions
+  of them, have their derivative anyway.
 
   Args:
     a: an array of shape `(..., m, n)`.
@@ -121,7 +122,8 @@ def svd(
     subset_by_index: a range of singular values to compute alone; not on CPUs.
 
   Returns:
-    `SVDResult(U, S, Vh)`, or the singular values alone; these are sorted, from the largest.
+    `SVDResult(U, S, Vh)`, or the singular values alone; these are sorted, from the
+    largest.
 
   >>> import gnomon.numpy as gnp
   >>> u, s, vh = gnp.linalg.svd(gnp.array([[0.0, 2.0], [3.0, 0.0]]))
@@ -137,7 +139,8 @@ def svd(
   if hermitian and subset_by_index is None:
     return _hermitian_svd(x, compute_uv)
   out = lax.linalg.svd(
-      x, full_matrices=full_matrices, compute_uv=compute_uv, subset_by_index=subset_by_index)
+      x, full_matrices=full_matrices, compute_uv=compute_uv,
+      subset_by_index=subset_by_index)
   return SVDResult(*out) if compute_uv else out
 
 
@@ -193,8 +196,9 @@ def eig(a: Any) -> EigResult:
     a: an array of shape `(..., n, n)`.
 
   Returns:
-    `EigResult(eigenvalues, eigenvectors)`, complex, of shapes `(..., n)` and `(..., n, n)`;
-    eigenvectors are columns of length 1. They have no derivative, see `lax.linalg.eig`.
+    `EigResult(eigenvalues, eigenvectors)`, complex, of shapes `(..., n)` and `(..., n,
+    n)`; eigenvectors are columns of length 1. They have no derivative, see
+    `lax.linalg.eig`.
 
   >>> import gnomon.numpy as gnp
   >>> w, v = gnp.linalg.eig(gnp.array([[0.0, 1.0], [-1.0, 0.0]]))

@@ -34,7 +34,8 @@ def norm(x: Any, ord: Order = None, axis: Axis = None, keepdims: bool = False) -
     ord: which norm; None for the square root of the sum of squares. Of vectors: a number
       p, for the p-th root of the sum of p-th powers; infinity, for the largest modulus
       (minus infinity: the least); 0, for the number of elements that are not 0. Of
-      matrices: 1 and infinity, for the largest sum of moduli in a column and a row (-1 and
+      matrices: 1 and infinity, for the largest sum of moduli in a column and a row (-1
+        and
       minus infinity: the least); 2, for the largest singular value (-2: the least);
       'fro', as None; 'nuc', for the sum of singular values.
     axis: the axis of vectors, or the two axes of matrices; None for all of them.
@@ -45,8 +46,8 @@ def norm(x: Any, ord: Order = None, axis: Axis = None, keepdims: bool = False) -
   5.0
 
   Raises:
-    ValueError: the order does not exist, or an axis is out of range; or `x` has neither one
-      nor two axes, and an order is given.
+    ValueError: the order does not exist, or an axis is out of range; or `x` has neither
+      one nor two axes, and an order is given.
     TypeError: `x` is no array and no number.
   """
   (x,) = inexact("norm", x)
@@ -120,18 +121,20 @@ def _vector_norm(name: str, x: Any, ord: Order, axes: Axes) -> Any:
     raise ValueError(
         f"linalg.{name}: Invalid order {ord!r} for vector norm. Expected a number or "
         "infinity (numpy.inf)")
-  if ord is None or ord == 2:
+  p: Any = ord
+  if p is None or p == 2:
     return _length(x, axes)
   size = lax.abs(x)
-  if ord == np.inf:
+  if p == np.inf:
     return _largest(size, axes)
-  if ord == -np.inf:
+  if p == -np.inf:
     return lax.reduce_min(_filled(name, size, axes), axes)
-  if ord == 0:
-    return reduce_sum(convert(lax.ne(x, scalar(0, typeof(x).dtype)), typeof(size).dtype), axes)
-  if ord == 1:
+  if p == 0:
+    some = lax.ne(x, scalar(0, typeof(x).dtype))
+    return reduce_sum(convert(some, typeof(size).dtype), axes)
+  if p == 1:
     return _total(size, axes)
-  return _power_norm(size, ord, axes)
+  return _power_norm(size, p, axes)
 
 
 def _filled(name: str, x: Any, axes: Axes) -> Any:
@@ -164,8 +167,8 @@ def _unit(size: Any, axes: Axes) -> Any:
   """
   top = lax.stop_gradient(_largest(size, axes))
   info = dtypes.finfo(typeof(top).dtype)
-  near = lax.min(
-      lax.reduce_precision(top, int(info.nexp), 0), scalar(2.0 ** (info.maxexp - 2), info.dtype))
+  near = lax.reduce_precision(top, int(info.nexp), 0)
+  near = lax.min(near, scalar(2.0 ** (info.maxexp - 2), info.dtype))
   usable = lax.gt(near, scalar(0, info.dtype))
   return select_n(usable, lax.full_like(near, 1), near)
 
@@ -198,21 +201,20 @@ def _(axes: Axes, primals: Any, tangents: Any) -> Any:
   direction = _matrix.safe_divide(x, convert(_spread_over(out, x, axes), typeof(x).dtype))
   if is_complex(x):
     part = lax.add(
-        lax.mul(lax.real(direction), lax.real(t)), lax.mul(lax.imag(direction), lax.imag(t)))
+        lax.mul(lax.real(direction), lax.real(t)),
+        lax.mul(lax.imag(direction), lax.imag(t)))
   else:
     part = lax.mul(direction, t)
   return out, reduce_sum(part, axes)
 
 
 def _power_value(size: Any, ord: float, axes: Axes) -> Any:
-  unit = _unit(size, axes) if ord > 0 else lax.full(_reduced(size, axes), 1, typeof(size).dtype)
+  unit = _unit(size, axes)
+  if ord < 0:  # the least elements count
+    unit = lax.full_like(unit, 1)
   p = scalar(ord, typeof(size).dtype)
   total = _total(lax.pow(lax.div(size, _spread_over(unit, size, axes)), p), axes)
   return lax.mul(unit, lax.pow(total, scalar(1 / ord, typeof(size).dtype)))
-
-
-def _reduced(x: Any, axes: Axes) -> Axes:
-  return tuple([n for d, n in enumerate(typeof(x).shape) if d not in axes])
 
 
 _power_of = custom_jvp(_power_value, nondiff_argnums=(1, 2))
@@ -258,5 +260,5 @@ def _matrix_norm(name: str, x: Any, ord: Order, axes: Axes) -> Any:
       return reduce_sum(s, last)
     return _largest(s, last) if ord == 2 else lax.reduce_min(_filled(name, s, last), last)
   raise ValueError(
-      f"linalg.{name}: Invalid order {ord!r} for matrix norm. Expected None, 1, -1, 2, -2, "
-      "infinity (numpy.inf), minus infinity, 'fro' or 'nuc'")
+      f"linalg.{name}: Invalid order {ord!r} for matrix norm. Expected None, 1, -1, 2, "
+      "-2, infinity (numpy.inf), minus infinity, 'fro' or 'nuc'")

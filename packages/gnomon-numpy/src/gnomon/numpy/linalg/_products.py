@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from gnomon.core.types import typeof
@@ -20,7 +21,8 @@ def matmul(
   """Products of matrices, one for each index of the leading axes, which broadcast.
 
   Args:
-    x1, x2: arrays of at least one dimension; see `gnomon.numpy.matmul`.
+    x1: an array of at least one dimension; see `gnomon.numpy.matmul`.
+    x2: another one.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
 
@@ -42,7 +44,8 @@ def vecdot(
   """Sums of products along an axis, those of `x1` conjugated; the other axes broadcast.
 
   Args:
-    x1, x2: arrays.
+    x1: an array.
+    x2: another one.
     axis: along which to sum.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
@@ -66,7 +69,8 @@ def tensordot(
   """Sums of products over given axes; the others come first of `x1`, then of `x2`.
 
   Args:
-    x1, x2: arrays; see `gnomon.numpy.tensordot`.
+    x1: an array; see `gnomon.numpy.tensordot`.
+    x2: another one.
     axes: how many axes, or a pair of their lists.
     precision: how exactly accelerators multiply; see `gnomon.lax.Precision`.
     preferred_element_type: the dtype of sums and of the result.
@@ -90,7 +94,8 @@ def outer(x1: Any, x2: Any, /) -> Any:
   """Products of each element of one vector with each of another.
 
   Args:
-    x1, x2: vectors.
+    x1: a vector.
+    x2: another one.
 
   >>> import gnomon.numpy as gnp
   >>> gnp.linalg.outer(gnp.array([1, 2]), gnp.array([3, 4])).tolist()
@@ -113,7 +118,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
   """Cross products of vectors of three elements.
 
   Args:
-    x1, x2: arrays of vectors; the other axes broadcast.
+    x1: an array of vectors.
+    x2: another one; the other axes broadcast.
     axis: along which the vectors lie.
 
   >>> import gnomon.numpy as gnp
@@ -126,7 +132,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
   """
   x, y = arrays_of("linalg.cross", x1, x2)
   sizes = [
-      typeof(z).shape[canonical_axis(axis, typeof(z).ndim, "linalg.cross")] for z in (x, y)]
+      typeof(z).shape[canonical_axis(axis, typeof(z).ndim, "linalg.cross")]
+      for z in (x, y)]
   if sizes != [3, 3]:
     raise ValueError(
         f"linalg.cross takes vectors of 3 elements, got {sizes[0]} and {sizes[1]} along "
@@ -199,8 +206,8 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
   [12.0, 12.0]
 
   Raises:
-    ValueError: there are less than two arrays, one has another number of axes, or sizes of
-      neighbours differ.
+    ValueError: there are less than two arrays, one has another number of axes, or sizes
+      of neighbours differ.
     TypeError: one is no array.
   """
   return _multi_dot(*arrays, precision=precision)
@@ -215,10 +222,10 @@ def _multi_dot(*args: Any, precision: Any = None) -> Any:
   ends = (0, len(xs) - 1)
   if any(len(s) != 2 and not (len(s) == 1 and i in ends) for i, s in enumerate(shapes)):
     raise ValueError(
-        "linalg.multi_dot takes matrices; only the first and the last array may be vectors: "
-        f"got the shapes {shapes}")
+        "linalg.multi_dot takes matrices; only the first and the last array may be "
+        f"vectors: got the shapes {shapes}")
   sizes = [1 if len(shapes[0]) == 1 else shapes[0][0]]
-  for i, (s, after) in enumerate(zip(shapes, shapes[1:])):
+  for i, (s, after) in enumerate(pairwise(shapes)):
     if s[-1] != after[0]:
       raise ValueError(
           f"linalg.multi_dot: sizes of neighbours differ: array {i} has the shape {s}, "

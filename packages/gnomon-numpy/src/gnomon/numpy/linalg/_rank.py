@@ -97,8 +97,8 @@ _pinv = custom_jvp(_pinv_value, nondiff_argnums=(2,))
 def _(hermitian: bool, primals: Any, tangents: Any) -> Any:
   """`-p dx p + p p^H dx^H (1 - x p) + (1 - p x) dx^H p^H p`, where the rank stays.
 
-  G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares
-  problems whose variables separate", SIAM J. Numer. Anal. 10, 1973, theorem 4.3.
+  G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least
+  squares problems whose variables separate", SIAM J. Numer. Anal. 10, 1973, theorem 4.3.
   """
   x, rtol = primals
   t = tangents[0]
@@ -159,7 +159,7 @@ def matrix_rank(
 
 
 @compiled(static=("p",))
-def cond(x: Any, p: int | float | str | None = None) -> Any:
+def cond(x: Any, p: float | str | None = None) -> Any:
   """Condition numbers of matrices: how much errors grow when equations are solved.
 
   Args:
@@ -174,13 +174,15 @@ def cond(x: Any, p: int | float | str | None = None) -> Any:
   2.0
 
   Raises:
-    ValueError: `x` has less than two axes or is empty, is not square, or `p` does not exist.
+    ValueError: `x` has less than two axes or is empty, is not square, or `p` does not
+      exist.
     TypeError: `x` is no array, or of half precision.
   """
   a = one_matrix("cond", x)
   shape = typeof(a).shape
   if 0 in shape[-2:]:
-    raise ValueError(f"linalg.cond: the matrices must not be empty, got the shape {shape}")
+    raise ValueError(
+        f"linalg.cond: the matrices must not be empty, got the shape {shape}")
   if p in (None, 2, -2):
     s = svdvals(a)
     last = typeof(s).ndim - 1

@@ -33,7 +33,8 @@ def solve(a: Any, b: Any) -> Any:
     The solution, of the shape of `b` with the leading axes of both.
 
   >>> import gnomon.numpy as gnp
-  >>> gnp.linalg.solve(gnp.array([[2.0, 0.0], [0.0, 4.0]]), gnp.array([2.0, 2.0])).tolist()
+  >>> a = gnp.array([[2.0, 0.0], [0.0, 4.0]])
+  >>> gnp.linalg.solve(a, gnp.array([2.0, 2.0])).tolist()
   [1.0, 0.5]
 
   Raises:
@@ -46,9 +47,9 @@ def solve(a: Any, b: Any) -> Any:
   n = x.shape[-1]
   if y.ndim < 1 or y.shape[max(y.ndim - 2, 0)] != n:
     raise ValueError(
-        f"linalg.solve: for an a of shape {x.shape}, b must be a vector of shape ({n},) or "
-        f"matrices of shape (..., {n}, k), got {y.shape}; a stack of vectors is solved by "
-        "solve(a, b[..., None])[..., 0]")
+        f"linalg.solve: for an a of shape {x.shape}, b must be a vector of shape ({n},) "
+        f"or matrices of shape (..., {n}, k), got {y.shape}; a stack of vectors is "
+        "solved by solve(a, b[..., None])[..., 0]")
   if y.ndim == 1:
     if x.ndim == 2:
       return _solve.solve_vector(a, b)
@@ -134,8 +135,8 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     ind: how many of the axes count rows, at least 1.
 
   Returns:
-    An array of shape `a.shape[ind:] + a.shape[:ind]`: contracting it with an array over the
-    latter axes undoes `tensordot(a, x, a.ndim - ind)`.
+    An array of shape `a.shape[ind:] + a.shape[:ind]`: contracting it with an array over
+    the latter axes undoes `tensordot(a, x, a.ndim - ind)`.
 
   >>> import gnomon.numpy as gnp
   >>> a = 2 * gnp.eye(6).reshape(6, 2, 3)
@@ -154,8 +155,8 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
   rows, columns = math.prod(shape[:ind]), math.prod(shape[ind:])
   if rows != columns:
     raise ValueError(
-        "linalg.tensorinv: the product of the first ind sizes must be that of the others, "
-        f"got the shape {shape} with ind={ind}")
+        "linalg.tensorinv: the product of the first ind sizes must be that of the "
+        f"others, got the shape {shape} with ind={ind}")
   out = inv(lax.reshape(x, (rows, columns)))
   return lax.reshape(out, (*shape[ind:], *shape[:ind]))
 
@@ -190,9 +191,9 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
   rest = shape[len(wanted):]
   if shape[:len(wanted)] != wanted or math.prod(rest) != size:
     raise ValueError(
-        "linalg.tensorsolve: the first axes of a (after those in axes were moved to the end) "
-        "must be those of b, and the product of the others must be the size of b: got the "
-        f"shapes {shape} and {wanted}")
+        "linalg.tensorsolve: the first axes of a (after those in axes were moved to the "
+        "end) must be those of b, and the product of the others must be the size of b: "
+        f"got the shapes {shape} and {wanted}")
   out = _solve.solve_vector(lax.reshape(x, (size, size)), lax.reshape(y, (size,)))
   return lax.reshape(out, rest)
 
@@ -204,8 +205,9 @@ def _lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
   _matrix.check_matrices("linalg.lstsq", x, argument="a")
   if x.ndim != 2 or y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
     raise ValueError(
-        "linalg.lstsq: a must be a matrix of shape (m, n), and b a vector of shape (m,) or a "
-        f"matrix of shape (m, k), got {x.shape} and {y.shape}; for stacks of them use vmap")
+        "linalg.lstsq: a must be a matrix of shape (m, n), and b a vector of shape (m,) "
+        f"or a matrix of shape (m, k), got {x.shape} and {y.shape}; for stacks of them "
+        "use vmap")
   m, n = x.shape
   if y.ndim == 1:
     b = lax.reshape(b, (m, 1))
@@ -239,7 +241,8 @@ def _large(s: Any, rcond: Any, size: int) -> Any:
   elif rcond < 0:
     rcond = precision
   first = lax.squeeze(lax.slice(s, (0,), (1,)), (0,))
-  bound = lax.broadcast_in_dim(lax.mul(first, np.asarray(rcond, dtype)[()]), typeof(s).shape, ())
+  bound = lax.mul(first, np.asarray(rcond, dtype)[()])
+  bound = lax.broadcast_in_dim(bound, typeof(s).shape, ())
   return lax.bitwise_and(lax.gt(s, np.asarray(0, dtype)[()]), lax.ge(s, bound))
 
 
@@ -262,13 +265,13 @@ def lstsq(a: Any, b: Any, rcond: float | None = None, *,
     b: a vector of shape `(m,)`, or a matrix of shape `(m, k)`.
     rcond: singular values less than `rcond` times the largest one count as 0; None stands
       for machine precision times `max(m, n)`, a negative number for machine precision.
-    numpy_resid: gives no sums of squared errors where NumPy does not: if `a` has not rank n,
-      or if it has not more rows than columns. Then the shape of a result depends on values,
-      and the function cannot be compiled.
+    numpy_resid: gives no sums of squared errors where NumPy does not: if `a` has not rank
+      n, or if it has not more rows than columns. Then the shape of a result depends on
+      values, and the function cannot be compiled.
 
   Returns:
-    `(x, residuals, rank, s)`: the solution, the sums of squared errors, of shape `(1,)` or
-    `(k,)`, the rank, and the singular values of `a`.
+    `(x, residuals, rank, s)`: the solution, the sums of squared errors, of shape `(1,)`
+    or `(k,)`, the rank, and the singular values of `a`.
 
   >>> import gnomon.numpy as gnp
   >>> a = gnp.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
