@@ -66,6 +66,7 @@ class Builder:
     self.locations: Any = None  # of lines of source: whoever emits operations sets it
     self._constants: dict[Any, Any] = {}
     self._ints: dict[Any, Any] = {}
+    self._updated: set[Any] = set()  # results of dynamic updates
     with context:
       self.unknown = ir.Location.unknown()
     self.loc: Any = self.unknown
@@ -154,7 +155,7 @@ class Builder:
       attrs: dict[str, Any] | None,
       bodies: Sequence[tuple[Sequence[Any], Callable[..., Sequence[Any]]]]) -> Any:
     """An operation with regions; each body maps block arguments to what is returned."""
-    op = self.op(name, types, operands, attrs, len(bodies))
+    op = self.op(name, types, self.settled(operands), attrs, len(bodies))
     outer = self.ip
     for region, (block_types, body) in zip(op.regions, bodies):
       block = region.blocks.append(*block_types, arg_locs=[self.loc] * len(block_types))
@@ -164,6 +165,9 @@ class Builder:
         _create("stablehlo.return", [], results, None, None, 0, self.loc, self.ip)
       finally:
         self.ip = outer
+      if self._updated:  # a loop that runs once, or a known branch, is inlined too
+        self._updated.update(
+            o for o, r in zip(op.results, results) if r in self._updated)
     return op
 
   def constant(self, value: Any, dtype: Any = None) -> Any:
@@ -208,17 +212,43 @@ class Builder:
   def broadcast_in_dim(self, x: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
     """`stablehlo.broadcast_in_dim` to the physical type of `aval`."""
     return self.op1(
-        "stablehlo.broadcast_in_dim", self.tensor(aval), (x,),
+        "stablehlo.broadcast_in_dim", self.tensor(aval), (self._settled(x),),
         {"broadcast_dimensions": self.i64s(dims)})
 
   def reshape(self, x: Any, aval: ShapedArray) -> Any:
     """`stablehlo.reshape` to the type of `aval`."""
-    return self.op1("stablehlo.reshape", self.tensor(aval), (x,))
+    return self.op1("stablehlo.reshape", self.tensor(aval), (self._settled(x),))
+
+  def dynamic_update_slice(
+      self, x: Any, update: Any, starts: Sequence[Any], aval: ShapedArray) -> Any:
+    """`stablehlo.dynamic_update_slice` to the type of `aval`."""
+    out = self.op1(
+        "stablehlo.dynamic_update_slice", self.tensor(aval), (x, update, *starts))
+    self._updated.add(out)
+    return out
+
+  def _settled(self, x: Any) -> Any:
+    """A value that is about to get another shape without being moved.
+
+    If it is the result of a dynamic update, XLA computes that in place although it reads
+    what it overwrites (openxla/xla#49176): a barrier between the two prevents it.
+    """
+    if self._updated and x in self._updated:
+      return self.op1("stablehlo.optimization_barrier", x.type, (x,))
+    return x
+
+  def settled(self, values: Sequence[Any]) -> Sequence[Any]:
+    """Values that enter or leave a function, or enter a region: XLA may inline it."""
+    return list(map(self._settled, values)) if self._updated else values
+
+  def new_module(self) -> None:
+    """Forgets what belongs to one module."""
+    self._updated.clear()
 
   def transpose(self, x: Any, aval: ShapedArray, permutation: Sequence[int]) -> Any:
     """`stablehlo.transpose` to the type of `aval`."""
     return self.op1(
-        "stablehlo.transpose", self.tensor(aval), (x,),
+        "stablehlo.transpose", self.tensor(aval), (self._settled(x),),
         {"permutation": self.i64s(permutation)})
 
   def compare(self, direction: str, x: Any, y: Any, aval: ShapedArray, *,
@@ -275,7 +305,7 @@ class Builder:
     scalar = self.tensor_of((), source.dtype)
     start = self.constant(init, source.dtype)
     return self.region_op(
-        "stablehlo.reduce", [self.tensor(target)], (x, start),
+        "stablehlo.reduce", [self.tensor(target)], (self._settled(x), start),
         {"dimensions": self.i64s(axes)},
         [((scalar, scalar), lambda a, b: [self.op1(op, scalar, (a, b))])]).result
 

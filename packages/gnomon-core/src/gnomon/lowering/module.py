@@ -138,11 +138,11 @@ class Context:
       self._constants = {id(c): a for c, a in zip(large, args)}
       try:
         outs = self.inline(jaxpr, args[len(large):])
-        b.op("func.return", [], outs)
+        b.op("func.return", [], b.settled(outs))
       finally:
         b.ip, self._eqn, self._constants, b.loc = outer
       found = self._functions[id(jaxpr)] = (ir.FlatSymbolRefAttr.get(symbol), jaxpr)
-    operands = [self._constant(c) for c in large] + list(values)
+    operands = [*(self._constant(c) for c in large), *b.settled(values)]
     types = [b.tensor(a) for a in jaxpr.out_avals]
     return list(b.op("func.call", types, operands, {"callee": found[0]}).results)
 
@@ -238,6 +238,7 @@ def lower_module(
     keep_unused: bool = False, platforms: tuple[str, ...] = ("cpu",)) -> Lowered:
   """Emits a closed jaxpr as the function `main` of a module called `jit_<name>`."""
   b = _builder()
+  b.new_module()
   with b.context, b.unknown:
     module = ir.Module.create(b.unknown)
     safe = "".join(c if c.isalnum() or c == "_" else "_" for c in name)

@@ -349,10 +349,8 @@ def _(x: ShapedArray, u: ShapedArray, *starts: ShapedArray) -> tuple[ShapedArray
 
 @lower.define(dynamic_update_slice_p)
 def _(ctx: Any, x: Any, u: Any, *starts: Any) -> Values:
-  b = ctx.b
   indices = _lower_starts(ctx, starts, ctx.avals_in[2:])
-  return [b.op1(
-      "stablehlo.dynamic_update_slice", b.tensor(ctx.avals_out[0]), (x, u, *indices))]
+  return [ctx.b.dynamic_update_slice(x, u, indices, ctx.avals_out[0])]
 
 
 @jvp_rule.define(dynamic_update_slice_p)
