@@ -11,6 +11,8 @@ from gnomon.core.rule import jvp_rule, lower, typing_rule
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import sub
+from gnomon.lax._shape import ints
+from gnomon.lax._slicing import slice_in_dim
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._matrix import (
   adjoint,
@@ -62,8 +64,8 @@ def eigh(
       symmetrised.
     symmetrize_input: first takes the mean of `x` and its conjugate transpose.
     sort_eigenvalues: sorts them, from the least one; they are sorted in any case on CPUs.
-    subset_by_index: a range of eigenvalues to compute alone; not on CPUs, where it can be
-      None or all of them.
+    subset_by_index: the range `(first, end)` of eigenvalues to give, counted from the
+      least one; None for all of them. CPUs compute all in any case.
     implementation: the algorithm; None for the best.
 
   Returns:
@@ -78,30 +80,43 @@ def eigh(
 
   Raises:
     TypeError: the dtype is none of float32, float64, complex64, complex128.
-    ValueError: `x` has no square matrices.
-    NotImplementedError: an algorithm or subset that CPUs have not.
+    ValueError: `x` has no square matrices, or not so many eigenvalues.
+    NotImplementedError: an algorithm that CPUs have not.
   """
   check_matrices("eigh", typeof(x), square=True)
   if symmetrize_input:
     x = symmetrized(x)
   v, w = eigh_p.bind(
-      x, lower=bool(lower), sort_eigenvalues=bool(sort_eigenvalues),
-      subset_by_index=subset_by_index, algorithm=implementation)
+      x, lower=bool(lower), sort_eigenvalues=bool(sort_eigenvalues), subset_by_index=None,
+      algorithm=implementation)
+  if subset_by_index is not None:
+    n = typeof(w).ndim - 1
+    first, end = subset_range("eigh", subset_by_index, typeof(w).shape[-1])
+    w = slice_in_dim(w, first, end, axis=n)
+    v = slice_in_dim(v, first, end, axis=n + 1)
   return v, w
+
+
+def subset_range(name: str, subset: tuple[int, int], n: int) -> tuple[int, int]:
+  """A range of n values given by the user.
+
+  Raises:
+    ValueError: it is no range within them.
+  """
+  first, end = ints(subset)
+  if not 0 <= first <= end <= n:
+    raise ValueError(
+        f"{name}: subset_by_index must be a range (first, end) within the {n} values, got "
+        f"{subset}")
+  return first, end
 
 
 eigh_p = Primitive("eigh")
 
 
 @typing_rule.define(eigh_p)
-def _(x: ShapedArray, *, subset_by_index: tuple[int, int] | None,
-      **_: Any) -> tuple[ShapedArray, ...]:
+def _(x: ShapedArray, **_: Any) -> tuple[ShapedArray, ...]:
   check_matrices("eigh", x, square=True)
-  n = x.shape[-1]
-  if subset_by_index is not None and tuple(subset_by_index) != (0, n):
-    raise NotImplementedError(
-        f"eigh: subset_by_index={subset_by_index} is not possible on CPUs: compute all "
-        f"{n} eigenvalues, and take a part of them")
   return (
       ShapedArray(x.shape, x.dtype), ShapedArray(x.shape[:-1], real_dtype(x.dtype)))
 

@@ -16,7 +16,9 @@ from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import add, mul, neg, sub
 from gnomon.lax._complex import complex, imag
 from gnomon.lax._shape import concatenate
+from gnomon.lax._slicing import slice_in_dim
 from gnomon.lax.linalg import _lapack
+from gnomon.lax.linalg._eigh import subset_range
 from gnomon.lax.linalg._matrix import (
   adjoint,
   batch_leading,
@@ -74,8 +76,8 @@ def svd(
     full_matrices: makes `u` and `vh` square; otherwise they have `k = min(m, n)` columns
       and rows.
     compute_uv: gives `u` and `vh` too.
-    subset_by_index: a range of singular values to compute alone; not on CPUs, where it
-      can be None or all of them.
+    subset_by_index: the range `(first, end)` of singular values to give, counted from the
+      largest one; None for all of them. CPUs compute all in any case.
     algorithm: the algorithm; None for the best.
 
   Returns:
@@ -90,8 +92,9 @@ def svd(
 
   Raises:
     TypeError: the dtype is none of float32, float64, complex64, complex128.
-    ValueError: `x` has less than two dimensions; or a subset is to have full matrices.
-    NotImplementedError: an algorithm or subset that CPUs have not.
+    ValueError: `x` has less than two dimensions; a subset is to have full matrices,
+      or is no range.
+    NotImplementedError: an algorithm that CPUs have not.
   """
   if full_matrices and subset_by_index is not None:
     raise ValueError(
@@ -99,7 +102,12 @@ def svd(
         "pass full_matrices=False")
   outs = svd_p.bind(
       x, full_matrices=bool(full_matrices), compute_uv=bool(compute_uv),
-      subset_by_index=subset_by_index, algorithm=algorithm)
+      subset_by_index=None, algorithm=algorithm)
+  if subset_by_index is not None:
+    n = typeof(outs[0]).ndim - 1
+    first, end = subset_range("svd", subset_by_index, typeof(outs[0]).shape[-1])
+    outs = [
+        slice_in_dim(v, first, end, axis=axis) for v, axis in zip(outs, (n, n + 1, n))]
   if not compute_uv:
     return outs[0]
   s, u, vh = outs
@@ -110,15 +118,11 @@ svd_p = Primitive("svd")
 
 
 @typing_rule.define(svd_p)
-def _(x: ShapedArray, *, full_matrices: bool, compute_uv: bool, subset_by_index: Any,
-      algorithm: Any) -> list[ShapedArray]:
+def _(x: ShapedArray, *, full_matrices: bool, compute_uv: bool,
+      **_: Any) -> list[ShapedArray]:
   check_matrices("svd", x)
   *batch, m, n = x.shape
   k = min(m, n)
-  if subset_by_index is not None and tuple(subset_by_index) != (0, k):
-    raise NotImplementedError(
-        f"svd: subset_by_index={subset_by_index} is not possible on CPUs: compute all "
-        f"{k} singular values, and take a part of them")
   s = ShapedArray((*batch, k), real_dtype(x.dtype))
   if not compute_uv:
     return [s]

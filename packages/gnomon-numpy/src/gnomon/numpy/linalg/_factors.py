@@ -119,7 +119,8 @@ def svd(
       rows.
     compute_uv: gives `u` and `vh` too.
     hermitian: says that `a` is Hermitian, which is faster.
-    subset_by_index: a range of singular values to compute alone; not on CPUs.
+    subset_by_index: the range `(first, end)` of singular values to give, counted from the
+      largest one; needs `full_matrices=False`. None for all of them.
 
   Returns:
     `SVDResult(U, S, Vh)`, or the singular values alone; these are sorted, from the
@@ -131,9 +132,9 @@ def svd(
   [3.0, 2.0]
 
   Raises:
-    ValueError: `a` has less than two axes, or no square matrices if `hermitian`.
+    ValueError: `a` has less than two axes, or no square matrices if `hermitian`; the subset
+      is no range, or is to have full matrices.
     TypeError: `a` is no array, or of half precision.
-    NotImplementedError: a subset is asked for.
   """
   x = one_matrix("svd", a, square=hermitian)
   if hermitian and subset_by_index is None:
