@@ -384,5 +384,5 @@ def _naming_deleted(function: Any, info: JitInfo) -> Any:
         raise
       raise found from None
 
-  call.__wrapped__ = info.fun  # type: ignore[attr-defined]
+  call.__wrapped__ = info.fun
   return call
