@@ -153,11 +153,13 @@ def categorical(
   """Categories drawn with probabilities proportional to exp(logits).
 
   Args:
-    key: a key. logits: unnormalised log-probabilities along `axis`. axis: the axis of the
-    categories. shape: the result's shape: it ends with (broadcasts of) the other
-    dimensions of `logits`. replace: whether a category may be drawn more than once along
-    the leading dimensions of
-      `shape`.
+    key: a key.
+    logits: unnormalised log-probabilities along `axis`.
+    axis: the axis of the categories.
+    shape: the result's shape: it ends with (broadcasts of) the other dimensions of
+      `logits`.
+    replace: whether a category may be drawn more than once along the leading dimensions
+      of `shape`.
     mode: how to draw: see `gumbel`.
 
   >>> import numpy as np

@@ -22,9 +22,10 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
   """Numbers of the standard normal distribution.
 
   Args:
-    key: a key. shape: the result's shape. dtype: a floating-point or complex dtype; None:
-    float32 (float64 with 64-bit types on).
-      Complex numbers have variance 1, half of it in each part.
+    key: a key.
+    shape: the result's shape.
+    dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types
+      on). Complex numbers have variance 1, half of it in each part.
 
   >>> from gnomon import random
   >>> random.normal(random.key(0), (2,)).shape
