@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import gc
 import threading
-import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -552,56 +550,3 @@ def test_threads_trace_and_compile_at_once(ops: Any) -> None:
   for t in threads:
     t.join()
   assert errors == []
-
-
-def test_nothing_keeps_a_function_alive(ops: Any) -> None:
-  def custom(f: Any) -> Any:
-    g = gnomon.custom_jvp(f)
-    g.defjvp(lambda primals, tangents: (f(*primals), tangents[0]))
-    return gnomon.jit(g)
-
-  def own_reverse(f: Any) -> Any:
-    g = gnomon.custom_vjp(f)
-    g.defvjp(lambda x: (f(x), x), lambda x, ct: (ct,))
-    return gnomon.jit(gnomon.grad(g))
-
-  uses = {
-      "jit": gnomon.jit, "donate": lambda f: gnomon.jit(f, donate_argnums=0),
-      "static": lambda f: functools.partial(
-          gnomon.jit(lambda g, x: g(x), static_argnums=0), f),
-      "nested": lambda f: gnomon.jit(gnomon.jit(f)),
-      "grad": gnomon.grad, "grad jit": lambda f: gnomon.grad(gnomon.jit(f)),
-      "jit grad": lambda f: gnomon.jit(gnomon.grad(f)), "vmap": lambda f: lambda x:
-      gnomon.vmap(gnomon.jit(f))(np.ones(2, np.float32)),
-      "checkpoint": lambda f: gnomon.grad(gnomon.checkpoint(f)),
-      "custom_jvp": custom, "custom_vjp": own_reverse,
-      "make_jaxpr": gnomon.make_jaxpr}
-  alive = {}
-  for name, use in uses.items():
-    def f(x: Any) -> Any:
-      return ops.mul(ops.sin(x), 2.0)
-
-    use(f)(1.0)
-    alive[name] = weakref.ref(f)
-    del f
-  gc.collect()
-  assert [name for name, ref in alive.items() if ref() is not None] == []
-
-
-def test_ten_thousand_functions_leave_nothing_behind(ops: Any) -> None:
-  from gnomon.api import jit as module
-
-  def make() -> Any:
-    return gnomon.jit(lambda x: ops.neg(ops.neg(x)))
-
-  def trace(n: int) -> None:
-    for _ in range(n):
-      gnomon.eval_shape(make(), 1.0)
-
-  trace(50)
-  gc.collect()
-  before = len(gc.get_objects())
-  trace(10_000)
-  gc.collect()
-  assert len(gc.get_objects()) - before < 2_000
-  assert module._trace_cached.cache_info().currsize <= 8192
