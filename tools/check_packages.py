@@ -19,7 +19,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE, META = "gnomon-core", "gnomon"
-MODULES_OF = {"scikit-learn": "sklearn"}  # distributions whose module has another name
+MODULES_OF = {  # distributions whose module has another name
+    "absl-py": "absl", "scikit-learn": "sklearn"}
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def import_problems(package: Package, packages: Mapping[str, Package]) -> Iterat
   names = imported(package.namespace)
   for owner in sorted(slices(names, owners) - direct):
     yield f"the sources import a module of {owner}, which is not among its dependencies"
-  for module in sorted(outside(names) - modules(package.dependencies)):
+  for module in sorted(outside(names) - modules(package.requirements())):
     yield f"the sources import {module}, which is not among its dependencies"
   names = imported(package.tests)
   present = closure({*direct, *(r.name for r in package.test)}, packages)
