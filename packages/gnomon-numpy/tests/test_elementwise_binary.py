@@ -91,7 +91,7 @@ def test_values_and_dtypes(name: str) -> None:
     if kind not in CASES[name][1]:
       refused = kind == "c" and name not in ("arctan2", "logaddexp", "logaddexp2")
       if refused or name in ("subtract", "gcd", "lcm"):
-        with pytest.raises(TypeError):
+        with pytest.raises((TypeError, ValueError), match=r"complex|integer|boolean"):
           fun(x, y)
       continue
     want, out = expected(name, dtype, x, y)
@@ -178,7 +178,10 @@ def test_powers_with_constant_exponents() -> None:
     np.testing.assert_allclose(
         derivative, m * np.asarray(x) ** (m - 1) if m else np.zeros(3))
   np.testing.assert_allclose(gnp.power(x, np.int32([2, 3, 0])), [0, -8, 1])
-  second = gnomon.grad(gnomon.grad(lambda x: gnp.power(x, gnp.array(2))))
+  known = gnp.array(2)
+  jaxpr = gnomon.make_jaxpr(lambda x: gnp.power(x, known))(x)
+  assert [e.primitive.name for e in jaxpr.eqns] == ["integer_pow"]
+  second = gnomon.grad(gnomon.grad(lambda x: gnp.power(x, known)))
   assert second(0.0) == 2
   for args, dtype, weak in (
       ((2, 3), "int32", True), ((2.0, 3), "float32", True),
@@ -214,9 +217,9 @@ def test_clip() -> None:
   np.testing.assert_array_equal(gnp.clip(np.arange(3.0), 5, 1), [1, 1, 1])
   assert gnp.clip(np.int8([3]), 1, 2).dtype == np.int8
   assert gnp.clip(np.int8([3]), max=1.5).dtype == np.float32
-  with pytest.raises(TypeError, match="complex"):
+  with pytest.raises(ValueError, match="complex"):
     gnp.clip(1j, 0, 1)
-  with pytest.raises(TypeError, match="array"):
+  with pytest.raises(ValueError, match="array"):
     gnp.clip()
 
 

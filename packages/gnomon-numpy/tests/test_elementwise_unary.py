@@ -112,7 +112,7 @@ def test_inexact_functions(name: str) -> None:
     assert got.dtype == C64
     np.testing.assert_allclose(got[finite], want[finite], rtol=5e-6, atol=5e-7)
   elif name not in ("deg2rad", "rad2deg"):
-    with pytest.raises(TypeError, match="complex64"):
+    with pytest.raises((TypeError, ValueError), match="complex64"):
       fun(x)
 
 
@@ -136,7 +136,7 @@ def test_functions_that_keep_the_dtype(name: str) -> None:
     if kind not in kinds:
       if (name, kind) not in {
           ("square", "b"), ("bitwise_count", "b"), ("sign", "c"), ("round", "b")}:
-        with pytest.raises(TypeError, match="accept"):
+        with pytest.raises((TypeError, ValueError), match="accept"):
           fun(x)
       continue
     with np.errstate(all="ignore"):
@@ -232,6 +232,11 @@ def test_round() -> None:
   for decimals in (-3, -2, -1, 0, 2):
     want = np.round(n.astype(np.float64), decimals).astype(np.int64).astype(np.int8)
     np.testing.assert_array_equal(gnp.round(n, decimals), want, err_msg=str(decimals))
+  half = np.float16([1.25e-3, 0.1234, 9.87])
+  np.testing.assert_allclose(
+      gnp.round(half, 5), np.round(half.astype(float), 5), rtol=1e-3)
+  np.testing.assert_array_equal(gnp.round(x, 60), x)
+  np.testing.assert_array_equal(gnp.round(x[:-2], -60), np.zeros(5))
   z = np.complex64([1.25 + 2.75j])
   np.testing.assert_allclose(gnp.round(z, 1), np.round(z, 1), rtol=1e-6)
   with pytest.raises(NotImplementedError, match="out"):
@@ -264,7 +269,7 @@ def test_parts_of_floats() -> None:
   np.testing.assert_array_equal(got[normal], want[normal])
   assert gnomon.grad(lambda x: gnp.ldexp(x, 5))(1.0) == 32
   assert gnomon.grad(lambda x: gnp.frexp(x)[0])(6.0) == 0.125
-  with pytest.raises(TypeError, match="integer exponent"):
+  with pytest.raises(ValueError, match="integer exponent"):
     gnp.ldexp(1.0, 2.0)
 
 

@@ -25,13 +25,14 @@ def is_kind(x: Any, kind: Any) -> bool:
   return dtypes.issubdtype(typeof(x).dtype, kind)
 
 
-def refuse_complex(name: str, *args: Any) -> None:
-  """Raises `TypeError` if an argument is complex: the numbers have no order."""
+def refuse_complex(
+    name: str, *args: Any, error: type[Exception] = TypeError) -> None:
+  """Raises an error if an argument is complex: the numbers have no order."""
   for i, x in enumerate(args):
     if is_kind(x, np.complexfloating):
-      raise TypeError(
+      raise error(
           f"{name} does not accept dtype {typeof(x).dtype} at position {i}: expected "
-          "real numbers; take x.real, or abs(x)")
+          "real numbers. Complex values have no ordering; take x.real, or abs(x)")
 
 
 @compiled()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core.structural import select_n
-from gnomon.numpy._arithmetic import is_kind, refuse_complex, same_shape
+from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import check_arraylike, promote_args
 
@@ -246,14 +247,18 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
   [1, 1, 2, 3, 3]
 
   Raises:
-    TypeError: an argument is complex, or no array and no number; or there is no `arr`.
-    ValueError: the shapes cannot be broadcast.
+    TypeError: an argument is no array and no number.
+    ValueError: an argument is complex, there is no `arr`, or the shapes cannot be
+      broadcast.
   """
   if arr is None:
-    raise TypeError("clip needs an array as its first argument, got None")
+    raise ValueError("clip needs an array as its first argument, got None")
   limits = [x for x in (min, max) if x is not None]
   check_arraylike("clip", arr, *limits)
-  refuse_complex("clip", arr, *limits)
+  if any(is_kind(x, np.complexfloating) for x in (arr, *limits)):
+    raise ValueError(
+        "clip got a complex argument. Complex values have no ordering and cannot be "
+        "clipped; clip their parts, x.real and x.imag")
   if min is not None:
     arr = lax.max(*promote_args("clip", min, arr))
   if max is not None:

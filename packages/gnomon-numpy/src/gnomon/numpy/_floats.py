@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import custom_jvp, lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
@@ -105,7 +106,8 @@ def isposinf(x: Any, /, out: None = None) -> Any:
   False
 
   Raises:
-    TypeError: `x` is complex, or no array and no number.
+    TypeError: `x` is no array and no number.
+    ValueError: `x` is complex.
     NotImplementedError: `out` is given.
   """
   return _is_infinity("isposinf", x, float("inf"), out)
@@ -124,7 +126,8 @@ def isneginf(x: Any, /, out: None = None) -> Any:
   True
 
   Raises:
-    TypeError: `x` is complex, or no array and no number.
+    TypeError: `x` is no array and no number.
+    ValueError: `x` is complex.
     NotImplementedError: `out` is given.
   """
   return _is_infinity("isneginf", x, -float("inf"), out)
@@ -133,7 +136,7 @@ def isneginf(x: Any, /, out: None = None) -> Any:
 def _is_infinity(name: str, x: Any, infinity: float, out: None) -> Any:
   refuse_out(name, out)
   (x,) = promote_args(name, x)
-  refuse_complex(name, x)
+  refuse_complex(name, x, error=ValueError)
   if is_kind(x, np.floating) and dtypes.supports_inf(typeof(x).dtype):
     return lax.eq(x, infinity)
   return lax.full_like(x, False, np.bool_)
@@ -151,10 +154,11 @@ def signbit(x: Any, /) -> Any:
   True
 
   Raises:
-    TypeError: `x` is complex, or no array and no number.
+    TypeError: `x` is no array and no number.
+    ValueError: `x` is complex.
   """
   (x,) = promote_args("signbit", x)
-  refuse_complex("signbit", x)
+  refuse_complex("signbit", x, error=ValueError)
   if is_kind(x, np.floating):
     x = _bits(x)
   if is_kind(x, np.signedinteger):
@@ -225,10 +229,11 @@ def spacing(x: Any, /) -> Any:
   True
 
   Raises:
-    TypeError: `x` is complex, or no array and no number.
+    TypeError: `x` is no array and no number.
+    ValueError: `x` is complex.
   """
   (x,) = promote_args_inexact("spacing", x)
-  refuse_complex("spacing", x)
+  refuse_complex("spacing", x, error=ValueError)
   dtype = typeof(x).dtype
   digits = dtypes.finfo(dtype).nmant
   bits = _bits(x)
@@ -251,7 +256,7 @@ def _exponent_mask(dtype: Any) -> int:
 
 @compiled()
 def ldexp(x1: Any, x2: Any, /) -> Any:
-  """`x1` times 2 to the power `x2`, elementwise.
+  """Product of `x1` with 2 to the power `x2`, elementwise.
 
   Args:
     x1: array or number, not complex.
@@ -262,13 +267,13 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
   6.0
 
   Raises:
-    TypeError: `x1` is complex, `x2` is not integer, or one is no array and no number.
-    ValueError: the shapes cannot be broadcast.
+    TypeError: an argument is no array and no number.
+    ValueError: `x1` is complex, `x2` is not integer, or the shapes cannot be broadcast.
   """
   check_arraylike("ldexp", x1, x2)
   if is_kind(x1, np.complexfloating) or not (
       is_kind(x2, np.integer) or is_kind(x2, np.bool_)):
-    raise TypeError(
+    raise ValueError(
         f"ldexp multiplies real numbers by a power of two with an integer exponent; got "
         f"dtypes {typeof(x1).dtype} and {typeof(x2).dtype}")
   (x1,) = promote_args_inexact("ldexp", x1)
@@ -278,7 +283,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
 
 
 def _scale(x: Any, n: Any) -> Any:
-  """x 2^n, in three steps: one power of two of every exponent there is has no float."""
+  """X 2^n, in three steps: one power of two of every exponent there is has no float."""
   dtype = typeof(x).dtype
   info = dtypes.finfo(dtype)
   bias = info.maxexp - 1
@@ -388,11 +393,11 @@ def hypot(x1: Any, x2: Any, /) -> Any:
   5.0
 
   Raises:
-    TypeError: an argument is complex, or no array and no number.
-    ValueError: the shapes cannot be broadcast.
+    TypeError: an argument is no array and no number.
+    ValueError: an argument is complex, or the shapes cannot be broadcast.
   """
   sides = weak_if_all_are((x1, x2), *promote_args_inexact("hypot", x1, x2))
-  refuse_complex("hypot", *sides)
+  refuse_complex("hypot", *sides, error=ValueError)
   return _hypot(*same_shape(*sides))
 
 
@@ -485,10 +490,11 @@ def i0(x: Any) -> Any:
   1.2661
 
   Raises:
-    TypeError: `x` is complex, or no array and no number.
+    TypeError: `x` is no array and no number.
+    ValueError: `x` is complex.
   """
   (x,) = promote_args_inexact("i0", x)
-  refuse_complex("i0", x)
+  refuse_complex("i0", x, error=ValueError)
   return _i0(x)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
@@ -16,7 +17,7 @@ from gnomon.numpy._promotion import as_type, promote_args
 def _integers(name: str, x: Any, y: Any) -> tuple[Any, Any]:
   x, y = promote_args(name, x, y)
   if not is_kind(x, np.integer):
-    raise TypeError(f"{name} needs integers, got dtype {typeof(x).dtype}")
+    raise ValueError(f"{name} needs integers, got dtype {typeof(x).dtype}")
   return same_shape(x, y)
 
 
@@ -33,8 +34,8 @@ def gcd(x1: Any, x2: Any) -> Any:
   6
 
   Raises:
-    TypeError: an argument is not integer.
-    ValueError: the shapes cannot be broadcast.
+    TypeError: an argument is no array and no number.
+    ValueError: an argument is not integer, or the shapes cannot be broadcast.
   """
   return _gcd(*_integers("gcd", x1, x2))
 
@@ -75,8 +76,8 @@ def lcm(x1: Any, x2: Any) -> Any:
   12
 
   Raises:
-    TypeError: an argument is not integer.
-    ValueError: the shapes cannot be broadcast.
+    TypeError: an argument is no array and no number.
+    ValueError: an argument is not integer, or the shapes cannot be broadcast.
   """
   x, y = (_absolute(a) for a in _integers("lcm", x1, x2))
   divisor = _gcd(x, y)

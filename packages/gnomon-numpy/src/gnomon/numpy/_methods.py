@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
+
 from gnomon.core import dtypes
 from gnomon.core.types import typeof
 from gnomon.numpy import _views
+from gnomon.numpy._array_api import __array_api_version__
 
-API_VERSION = "2024.12"
 _numpy: Any = sys.modules["gnomon.numpy"]  # complete by the time that a method is called
 
 
@@ -350,10 +351,10 @@ def _array_namespace(self: Any, *, api_version: str | None = None) -> Any:
   Raises:
     ValueError: another version of the standard is asked for.
   """
-  if api_version is not None and api_version != API_VERSION:
+  if api_version is not None and api_version != __array_api_version__:
     raise ValueError(
         f"api_version={api_version!r} of the array API is not available; there is "
-        f"{API_VERSION!r}")
+        f"{__array_api_version__!r}")
   return _numpy
 
 

@@ -26,7 +26,7 @@ def _acceptable(x: Any) -> bool:
 
 def _refuse(symbol: str, x: Any, y: Any) -> Any:
   """Leaves a strange operand to its own type; what sequences do would mislead."""
-  if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
+  if type(x) in (list, tuple) or type(y) in (list, tuple):
     raise TypeError(
         f"unsupported operand type(s) for {symbol}: {type(x).__name__!r} and "
         f"{type(y).__name__!r}; convert the sequence first, with gnomon.numpy.asarray")

@@ -10,7 +10,7 @@ import numpy as np
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
-from gnomon.core.trace import Tracer
+from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
@@ -23,7 +23,9 @@ from gnomon.numpy._promotion import (
   promote_shapes,
   weak_if_all_are,
 )
+from gnomon.runtime.jaxlib import arrays
 
+Array = arrays.Array
 _NUMBERS = dtypes.supported_dtypes - {dtypes.bool_dtype}
 
 
@@ -49,6 +51,8 @@ def power(x1: Any, x2: Any, /) -> Any:
   """
   if type(x2) is int or _is_constant_integer(x2):
     return _constant_power(x1, operator.index(x2))
+  if type(x2) is Array and get_current() is not EVAL and _is_integer_scalar(x2.aval):
+    return _constant_power(x1, int(x2))  # known while it is traced: part of the program
   return _power(x1, x2)
 
 
@@ -59,6 +63,10 @@ def _is_constant_integer(x: Any) -> bool:
   if isinstance(x, np.ndarray):
     return x.ndim == 0 and x.dtype.kind in "iu"
   return isinstance(x, (bool, np.integer))
+
+
+def _is_integer_scalar(aval: Any) -> bool:
+  return not aval.shape and dtypes.issubdtype(aval.dtype, np.integer)
 
 
 @compiled(static=("n",))

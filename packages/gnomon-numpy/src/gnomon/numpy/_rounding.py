@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
@@ -140,7 +141,13 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 def _round_float(x: Any, decimals: int) -> Any:
   if decimals == 0:
     return lax.round(x, _EVEN)
+  aval = typeof(x)
+  if aval.dtype.itemsize < 4:  # has room for few decimals before the point
+    wide = _round_float(as_type(x, np.dtype(np.float32), False), decimals)
+    return as_type(wide, aval.dtype, aval.weak_type)
   factor = 10.0 ** abs(decimals)
+  if factor > float(dtypes.finfo(aval.dtype).max):
+    return x if decimals > 0 else lax.mul(x, 0.0)
   if decimals > 0:
     return lax.div(lax.round(lax.mul(x, factor), _EVEN), factor)
   return lax.mul(lax.round(lax.div(x, factor), _EVEN), factor)
