@@ -370,7 +370,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     TypeError: an argument is complex, or no array and no number.
     ValueError: the shapes cannot be broadcast.
   """
-  x1, x2 = promote_args_inexact("heaviside", x1, x2)
+  x1, x2 = weak_if_all_are((x1,), *promote_args_inexact("heaviside", x1, x2))
   refuse_complex("heaviside", x1, x2)
   x1, x2 = same_shape(x1, x2)
   step = as_type(lax.gt(x1, 0.0), typeof(x1).dtype, typeof(x1).weak_type)

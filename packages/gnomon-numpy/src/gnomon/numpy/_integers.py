@@ -11,11 +11,11 @@ from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._arithmetic import is_kind, same_shape
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._promotion import as_type, promote_args
+from gnomon.numpy._promotion import as_type, promote_args, weak_if_all_are
 
 
 def _integers(name: str, x: Any, y: Any) -> tuple[Any, Any]:
-  x, y = promote_args(name, x, y)
+  x, y = weak_if_all_are((x, y), *promote_args(name, x, y))
   if not is_kind(x, np.integer):
     raise ValueError(f"{name} needs integers, got dtype {typeof(x).dtype}")
   return same_shape(x, y)

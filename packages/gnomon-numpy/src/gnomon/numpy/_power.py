@@ -90,10 +90,11 @@ def _power(x1: Any, x2: Any) -> Any:
     weak = weak and dtypes.is_weakly_typed(x2)
     x1 = as_type(x1, dtypes.canonicalize_dtype(dtype), weak)
     return lax.pow(*promote_shapes("power", x1, x2))
-  x1, x2 = weak_if_all_are((x1, x2), *promote_args_numeric("power", x1, x2))
-  if is_kind(x1, np.integer):
-    return _integer_power(*same_shape(as_array(x1), as_array(x2)))
-  return lax.pow(x1, x2)
+  base, exponent = promote_args_numeric("power", x1, x2)
+  if is_kind(base, np.integer):
+    base, exponent = weak_if_all_are((x1, x2), base, exponent)
+    return _integer_power(*same_shape(as_array(base), as_array(exponent)))
+  return lax.pow(base, exponent)
 
 
 def _integer_power(x: Any, y: Any) -> Any:

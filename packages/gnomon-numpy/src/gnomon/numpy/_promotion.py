@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from gnomon import config
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert
@@ -56,7 +57,8 @@ def as_type(x: Any, dtype: Any, weak: bool) -> Any:
 def weak_if_all_are(args: Sequence[Any], *promoted: Any) -> list[Any]:
   """Promoted arguments, weak only if all were, not if it is the weak one that decides."""
   aval = typeof(promoted[0])
-  if not aval.weak_type or all(map(dtypes.is_weakly_typed, args)):
+  if not aval.weak_type or all(
+      type(x) is bool or dtypes.is_weakly_typed(x) for x in args):
     return list(promoted)
   return [as_type(x, aval.dtype, False) for x in promoted]
 
