@@ -10,7 +10,6 @@ import pytest
 
 import gnomon
 from gnomon import lax
-from gnomon.lax.linalg import _solve
 from gnomon.lax.linalg._matrix import adjoint, mm
 from gnomon.testing import check_grads, check_vmap
 
@@ -124,35 +123,6 @@ def _diagonal(w: Any) -> Any:
       lax.full((w.shape[0],) * 2, 0, w.dtype))
 
 
-@pytest.mark.parametrize("kind", ["real", "complex"])
-@pytest.mark.parametrize("left_side", [True, False])
-def test_triangular_solve(kind: str, left_side: bool) -> None:
-  a = numbers(2, 3, 3, kind=kind) / 3 + 2 * np.eye(3)
-  b = numbers(*((2, 3, 2) if left_side else (2, 2, 3)), kind=kind)
-  for lower, transpose, conjugate, unit in (
-      (0, 0, 0, 0), (1, 1, 0, 1), (1, 0, 1, 0), (0, 1, 1, 1)):
-    check_grads(
-        lambda a, b, flags=(lower, transpose, conjugate, unit): L.triangular_solve(
-            a, b, left_side=left_side, lower=flags[0], transpose_a=flags[1],
-            conjugate_a=flags[2], unit_diagonal=flags[3]), (a, b), 2)
-
-
-@pytest.mark.parametrize("kind", ["real", "complex"])
-def test_systems(kind: str) -> None:
-  d = numbers(2, 4, kind=kind) + 4
-  dl, du = numbers(2, 2, 4, kind=kind)
-  check_grads(L.tridiagonal_solve, (dl, d, du, numbers(2, 4, 2, kind=kind)), 2)
-  a = numbers(2, 3, 3, kind=kind) + 3 * np.eye(3)
-  b = numbers(2, 3, 2, kind=kind)
-  check_grads(_solve.solve, (a, b), 2)
-  np.testing.assert_allclose(_solve.solve(a, b), np.linalg.solve(a, b))
-  np.testing.assert_allclose(_solve.solve(a[0], b), np.linalg.solve(a[0], b))
-  packed, _, order = L.lu(a)
-  for trans, op in ((0, a), (1, np.swapaxes(a, 1, 2)), (2, np.conj(np.swapaxes(a, 1, 2)))):
-    np.testing.assert_allclose(
-        op @ np.asarray(_solve.lu_solve(packed, order, b, trans)), b, atol=1e-12)
-
-
 def test_updates_and_products() -> None:
   r, w = numbers(4, 4, kind="real"), numbers(4, kind="real")
   check_grads(L.cholesky_update, (r, w), 2)
@@ -202,22 +172,8 @@ def test_vmap(case: int) -> None:
   check_vmap(gnomon.vmap(f), (np.stack([x, 2 * x], 2),), 2)
 
 
-def test_vmap_of_systems() -> None:
+def test_vmap_of_others() -> None:
   a, b = positive("real"), numbers(2, 4, 3, kind="real")
-  solve: Any = lambda a, b: L.triangular_solve(a, b, left_side=True)  # noqa: E731
-  right: Any = lambda a, b: L.triangular_solve(a, b, lower=True)  # noqa: E731
-  check_vmap(solve, (a, b), (0, 0))
-  check_vmap(solve, (a[0], b), (None, 0))
-  check_vmap(solve, (a[0], np.moveaxis(b, 0, 2)), (None, 2))
-  check_vmap(solve, (a, b[0]), (0, None))
-  check_vmap(right, (a[0], np.swapaxes(b, 1, 2)), (None, 0))
-  for f in (_solve.solve, gnomon.grad(lambda a, b: lax.reduce_sum(
-      _solve.solve(a, b), (0, 1)))):
-    check_vmap(f, (a, b), (0, 0))
-    check_vmap(f, (a, b[0]), (0, None))
-    check_vmap(f, (a[0], b), (None, 0))
-  d = numbers(3, 2, 4, kind="real") + 3
-  check_vmap(L.tridiagonal_solve, (*d, b), 0)
   check_vmap(lambda p: L.lu_pivots_to_permutation(p, 5), (np.int32([[2, 2, 3], [0, 3, 2]]),))
   check_vmap(L.cholesky_update, (a, numbers(2, 4, kind="real")), 0)
   check_vmap(L.symmetric_product, (b, a), 0)
