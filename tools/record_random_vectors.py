@@ -78,7 +78,7 @@ class Case:
 
 def encode(value: object) -> object:
   """An argument: arrays and dtypes become objects that name what they are."""
-  if isinstance(value, np.ndarray):
+  if isinstance(value, np.ndarray | np.generic):
     return {"array": value.tolist(), "dtype": value.dtype.name}
   if isinstance(value, type):
     return {"dtype": np.dtype(value).name}
@@ -246,6 +246,79 @@ def choices() -> Iterator[Case]:
   yield Case("categorical", (logits,), x64=True)
 
 
+def parameters() -> dict[str, tuple[object, ...]]:
+  """Parameters with which each distribution is drawn."""
+  some = np.array([0.3, 1.0, 7.5], np.float32)
+  spots = np.diag([1.0, 2.0, 3.0]).astype(np.float32) + 0.25
+  return {
+    "ball": (3, 2.5),
+    "beta": (some, 2.0),
+    "cauchy": (),
+    "chisquare": (some,),
+    "dirichlet": (some,),
+    "double_sided_maxwell": (0.5, 2.0),
+    "exponential": (),
+    "f": (3.0, 4.0),
+    "gamma": (some,),
+    "generalized_normal": (1.5,),
+    "laplace": (),
+    "loggamma": (some,),
+    "logistic": (),
+    "lognormal": (some,),
+    "maxwell": (),
+    "multivariate_normal": (some, spots),
+    "orthogonal": (3,),
+    "pareto": (some,),
+    "rayleigh": (some,),
+    "t": (some,),
+    "triangular": (0.0, some, 8.0),
+    "truncated_normal": (-some, 1.5),
+    "wald": (some,),
+    "weibull_min": (2.0, 1.5),
+  }
+
+
+def distributions() -> Iterator[Case]:
+  """Every other distribution of real numbers or vectors."""
+  matrices = "orthogonal", "multivariate_normal"
+  for name, args in parameters().items():
+    shape = () if name == "orthogonal" else (4, 3)
+    plain = args if name in ("ball", "dirichlet") else (0.75,) * len(args)
+    yield Case(name, (*args, shape), seed=21)
+    yield Case(name, (*args, shape), seed=22, x64=True)
+    if name not in matrices:  # LAPACK has no numbers of 16 bits
+      yield Case(name, (*plain, shape, ml_dtypes.bfloat16), seed=23)
+    yield Case(name, (*args, shape, np.int32))
+    if name not in ("ball", "dirichlet", *matrices):
+      yield Case(name, (*plain, (3,)), mapped=2)
+  for method in ("svd", "eigh"):
+    how = {"method": method}
+    yield Case("multivariate_normal", (*parameters()["multivariate_normal"], (2,)), how)
+  for m in (2, 5):
+    yield Case("orthogonal", (3, (2,)), {"m": m}, seed=24)
+  yield Case("orthogonal", (3, (), np.complex64), seed=24)
+
+
+def counts() -> Iterator[Case]:
+  """Distributions of counts, and signs."""
+  rates = np.array([0.0, 0.5, 3.0, 9.9, 10.1, 50.0, 2000.0], np.float32)
+  odds = np.array([0.001, 0.01, 0.3, 0.5, 0.9, 1.0], np.float32)
+  trials = np.array([[0], [3], [30], [1000]], np.float32)
+  weights = np.array([0.5, 0.0, 0.3, 0.2], np.float32)
+  for x64 in (False, True):
+    yield Case("rademacher", ((9,),), seed=31, x64=x64)
+    yield Case("poisson", (rates, (4, 7)), seed=32, x64=x64)
+    yield Case("geometric", (odds, (4, 6)), seed=33, x64=x64)
+    yield Case("binomial", (trials, odds), seed=34, x64=x64)
+    yield Case("multinomial", (9, weights), {"shape": (3, 4)}, seed=35, x64=x64)
+  yield Case("rademacher", ((9,), np.float32), seed=31)
+  yield Case("poisson", (3.5, (9,), np.int8), seed=32)
+  yield Case("poisson", (3.5, (5,)), mapped=2)
+  yield Case("binomial", (40, 0.5, (9,)), seed=34)
+  yield Case("binomial", (8, 0.25, (5,)), mapped=2)
+  yield Case("geometric", (0.25, (5,)), mapped=2)
+
+
 def jaxprs() -> dict[str, str]:
   """The text of what some calls trace to, by the call as Python text with a key `k`."""
   calls: dict[str, Callable[[gnomon.Array], object]] = {
@@ -266,7 +339,7 @@ def jaxprs() -> dict[str, str]:
 
 def main() -> None:
   """Writes one file for each group of calls, and the jaxprs."""
-  for group in (keys, bits, floats, integers, choices):
+  for group in (keys, bits, floats, integers, choices, distributions, counts):
     lines = [json.dumps(case.record()) for case in group()]
     (DATA / f"{group.__name__}.jsonl").write_text("\n".join(lines) + "\n")
   (DATA / "jaxprs.json").write_text(json.dumps(jaxprs(), indent=1) + "\n")

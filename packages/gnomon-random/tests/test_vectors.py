@@ -36,6 +36,15 @@ EXACT = (
   "categorical",
 )
 ULPS = 8  # of functions that end in a logarithm or an inverse error function
+# In logarithms here, where JAX's numbers may underflow; and a sum without cancellation.
+MORE_ULPS = {
+  "ball": 64,
+  "chisquare": 64,
+  "f": 64,
+  "generalized_normal": 64,
+  "t": 64,
+  "wald": 2**10,
+}
 ERRORS = {e.__name__: e for e in (TypeError, ValueError, OverflowError)}
 
 
@@ -73,15 +82,15 @@ def call(line: dict[str, Any]) -> gnomon.Array:
   return gnomon.vmap(lambda k: function(k, *args, **kwargs))(keys)
 
 
-def assert_close(result: np.ndarray, expected: np.ndarray) -> None:
-  """Asserts that floats differ by no more than `ULPS` roundings."""
+def assert_close(result: np.ndarray, expected: np.ndarray, ulps: int = ULPS) -> None:
+  """Asserts that floats differ by few roundings."""
   if expected.dtype.kind == "c":
-    assert_close(result.real, expected.real)
-    assert_close(result.imag, expected.imag)
+    assert_close(result.real, expected.real, ulps)
+    assert_close(result.imag, expected.imag, ulps)
     return
   eps = float(ml_dtypes.finfo(expected.dtype).eps)
   result, expected = result.astype(np.float64), expected.astype(np.float64)
-  np.testing.assert_allclose(result, expected, rtol=ULPS * eps, atol=eps)
+  np.testing.assert_allclose(result, expected, rtol=ulps * eps, atol=eps)
 
 
 @pytest.mark.parametrize("line", [x[1] for x in LINES], ids=[x[0] for x in LINES])
@@ -102,7 +111,7 @@ def test_same_as_jax(line: dict[str, Any]) -> None:
     if exact or expected.dtype.kind in "iub":
       np.testing.assert_array_equal(result, expected)
     else:
-      assert_close(result, expected)
+      assert_close(result, expected, MORE_ULPS.get(line["function"], ULPS))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 
 import gnomon.numpy as gnp
 from gnomon import lax
+from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, random_split_p, user_dtype
@@ -45,9 +46,16 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 
 @program("shape", "dtype")
 def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
-  wide = np.dtype(np.float32) if dtype.itemsize < 4 else dtype
+  wide = _wide(n, p)  # and not the result's: as in JAX
   n, p = filled(n, shape, wide), filled(p, shape, wide)
   return convert(_successes(key, n, p), dtype)
+
+
+def _wide(*xs: Any) -> Any:
+  """The dtype in which to draw for parameters: one of 32 bits at least."""
+  own = gnp.result_type(*xs)
+  own = own if dtypes.issubdtype(own, np.floating) else gnp.result_type(float)
+  return own if own.itemsize >= 4 else np.dtype(np.float32)
 
 
 def _successes(key: Any, n: Any, p: Any) -> Any:
@@ -193,8 +201,7 @@ def multinomial(
 @program("shape", "dtype", "unroll")
 def _multinomial(
     key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any, unroll: int) -> Any:
-  own = gnp.result_type(p)
-  wide = own if own.name in ("float32", "float64") else gnp.result_type(np.float32)
+  wide = _wide(p)
   n, p = filled(n, shape[:-1], wide), convert(p, wide)
   last = typeof(p).ndim - 1
   left = lax.cumsum(p, axis=last, reverse=True)

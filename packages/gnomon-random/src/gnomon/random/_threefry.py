@@ -68,7 +68,8 @@ def _hash(words: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
 
 def split(words: Any, shape: tuple[int, ...]) -> Any:
   """New keys in an array of `shape`."""
-  return _pair(*_hash(words, shape))
+  # Compilers must not compute a key anew wherever it is used.
+  return lax.optimization_barrier(_pair(*_hash(words, shape)))
 
 
 def fold_in(words: Any, data: Any) -> Any:
