@@ -281,16 +281,17 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     gap = _gaps(places, typeof(values).shape, axis)
   after, before = _pair(values, axis)
   heights = lax.add(after, before)
-  shape = _promotion.broadcast_shapes("trapezoid", typeof(heights).shape,
-      typeof(gap).shape)
+  shape = _promotion.broadcast_shapes(
+      "trapezoid", typeof(heights).shape, typeof(gap).shape)
   area = lax.mul(spread("trapezoid", heights, shape), spread("trapezoid", gap, shape))
   total = reduce_sum(area, (axis + len(shape) - typeof(values).ndim,))
   return lax.mul(scalar(0.5, typeof(total).dtype), total)
 
 
 def _gaps(x: Any, shape: tuple[int, ...], axis: int) -> Any:
+  """Distances of samples along an axis, which is counted from the end if ranks differ."""
   if typeof(x).ndim != 1:
-    return _step(x, axis)
+    return _step(x, canonical_axis(axis - len(shape), typeof(x).ndim, "trapezoid"))
   step = _step(x, 0)
   return lax.broadcast_in_dim(
       step, (*(1,) * axis, typeof(step).shape[0], *(1,) * (len(shape) - axis - 1)),

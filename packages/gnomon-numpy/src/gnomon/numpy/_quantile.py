@@ -10,6 +10,7 @@ import numpy as np
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled, freeze
 from gnomon.numpy._promotion import (
@@ -232,7 +233,7 @@ def _quantile(
   shape = typeof(a).shape
   axes = canonical_axes(axis, len(shape), name)
   n = elements(shape, axes)
-  if is_concrete(q):
+  if not isinstance(q, Tracer):  # one whose value is known may still have a tangent
     find = _places_once if type(q) is float else _places
     low, high, weight = find(q, n, method, percent, dtypes.default_float_dtype(), name)
     return _at_positions(a, low, high, weight, axis, keepdims, name)
