@@ -89,7 +89,8 @@ def angle(z: Any, deg: bool = False) -> Any:
   if is_kind(z, np.complexfloating):
     result = lax.atan2(lax.imag(z), lax.real(z))
   else:
-    z = as_type(z, dtypes.to_inexact_dtype(typeof(z).dtype), False)
+    whole = is_kind(z, np.integer) or is_kind(z, np.bool_)
+    z = as_type(z, dtypes.default_float_dtype() if whole else typeof(z).dtype, False)
     result = lax.atan2(lax.full_like(z, 0), z)
   return lax.mul(result, 180 / np.pi) if deg else result
 

@@ -102,8 +102,8 @@ def rint(x: Any, /) -> Any:
     TypeError: `x` is no array and no number.
   """
   check_arraylike("rint", x)
-  if is_kind(x, np.integer):
-    x = as_type(x, dtypes.to_inexact_dtype(typeof(x).dtype), False)
+  if is_kind(x, np.integer) or is_kind(x, np.bool_):
+    x = as_type(x, dtypes.default_float_dtype(), False)
   (x,) = promote_args_inexact("rint", x)
   if is_kind(x, np.complexfloating):
     return lax.complex(lax.round(lax.real(x), _EVEN), lax.round(lax.imag(x), _EVEN))
