@@ -53,7 +53,8 @@ def near(x: Any, y: Any) -> None:
 
 
 def is_unitary(x: Any) -> None:
-  near(adjoint(x) @ x, np.broadcast_to(np.eye(x.shape[-1]), (*x.shape[:-2], *(x.shape[-1],) * 2)))
+  n = x.shape[-1]
+  near(adjoint(x) @ x, np.broadcast_to(np.eye(n), (*x.shape[:-2], n, n)))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -112,7 +113,8 @@ def test_pivots_to_permutation() -> None:
   want = [[2, 0, 3, 1, 4], [0, 3, 2, 1, 4]]
   assert L.lu_pivots_to_permutation(pivots, 5).tolist() == want
   assert L.lu_pivots_to_permutation(pivots[0], 5).tolist() == want[0]
-  assert L.lu_pivots_to_permutation(np.zeros((2, 0), np.int32), 2).tolist() == [[0, 1]] * 2
+  none = np.zeros((2, 0), np.int32)
+  assert L.lu_pivots_to_permutation(none, 2).tolist() == [[0, 1]] * 2
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -225,7 +227,8 @@ def test_schur_hessenberg_tridiagonal(dtype: Any) -> None:
   middle[:, range(4), range(4)] = d
   middle[:, range(3), range(1, 4)] = middle[:, range(1, 4), range(3)] = e
   near(q @ middle @ adjoint(q), s)
-  assert [np.shape(y) for y in L.tridiagonal(s[:, :1, :1])] == [(2, 1, 1), (2, 1), (2, 0), (2, 0)]
+  shapes = [np.shape(y) for y in L.tridiagonal(s[:, :1, :1])]
+  assert shapes == [(2, 1, 1), (2, 1), (2, 0), (2, 0)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -244,7 +247,8 @@ def test_tridiagonal_solve(dtype: Any) -> None:
   zero = np.zeros((2,), np.float32)
   one = np.ones((2, 1), np.float32)
   assert np.isnan(L.tridiagonal_solve(zero, zero, zero, one)).all()
-  assert np.isfinite(L.tridiagonal_solve(zero, zero, zero + 1, one, perturb_singular=True)).all()
+  x = L.tridiagonal_solve(zero, zero, zero + 1, one, perturb_singular=True)
+  assert np.isfinite(x).all()
 
 
 def test_updates_and_products() -> None:
@@ -317,8 +321,8 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: L.eigh(SQUARE, subset_by_index=(1, 4)), ValueError, "subset_by_index"),
     (lambda: L.svd(SQUARE, subset_by_index=(0, 1)), ValueError, "full_matrices"),
     (lambda: L.svd(SQUARE, algorithm=L.SvdAlgorithm.JACOBI), NotImplementedError, "CPU"),
-    (lambda: L.eigh(SQUARE, implementation=L.EighImplementation.QDWH), NotImplementedError,
-     "CPU"),
+    (lambda: L.eigh(SQUARE, implementation=L.EighImplementation.QDWH),
+     NotImplementedError, "CPU"),
     (lambda: L.eig(SQUARE, implementation=L.EigImplementation.MAGMA), ValueError, "CPU"),
     (lambda: L.schur(SQUARE, sort_eig_vals=True), NotImplementedError, "sort"),
     (lambda: L.triangular_solve(SQUARE, np.ones((2, 3), "f"), left_side=True), ValueError,

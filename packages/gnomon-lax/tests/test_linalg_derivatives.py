@@ -63,7 +63,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "qr": (lambda x: L.qr(x, full_matrices=False), ((2, 4, 4), (4, 3), (3, 4))),
     "qr, pivoting": (lambda x: L.qr(x, pivoting=True, full_matrices=False)[:2],
                      ((2, 4, 4), (4, 3), (3, 4))),
-    "singular values": (lambda x: L.svd(x, compute_uv=False), ((2, 3, 3), (4, 3), (3, 4))),
+    "singular values": (
+        lambda x: L.svd(x, compute_uv=False), ((2, 3, 3), (4, 3), (3, 4))),
     "svd": (thin_svd, ((2, 3, 3), (4, 3), (3, 4))),
     "svd, rest": (projections, ((5, 3), (2, 4))),
     "eigh": (eigenvectors, ((2, 4, 4),)),
@@ -174,7 +175,8 @@ def test_vmap(case: int) -> None:
 
 def test_vmap_of_others() -> None:
   a, b = positive("real"), numbers(2, 4, 3, kind="real")
-  check_vmap(lambda p: L.lu_pivots_to_permutation(p, 5), (np.int32([[2, 2, 3], [0, 3, 2]]),))
+  pivots = np.int32([[2, 2, 3], [0, 3, 2]])
+  check_vmap(lambda p: L.lu_pivots_to_permutation(p, 5), (pivots,))
   check_vmap(L.cholesky_update, (a, numbers(2, 4, kind="real")), 0)
   check_vmap(L.symmetric_product, (b, a), 0)
   packed, taus = L.geqrf_p.bind(b)

@@ -57,7 +57,8 @@ def test_systems(kind: str) -> None:
   np.testing.assert_allclose(_solve.solve(a, b), np.linalg.solve(a, b))
   np.testing.assert_allclose(_solve.solve(a[0], b), np.linalg.solve(a[0], b))
   packed, _, order = L.lu(a)
-  for trans, op in ((0, a), (1, np.swapaxes(a, 1, 2)), (2, np.conj(np.swapaxes(a, 1, 2)))):
+  turned = np.swapaxes(a, 1, 2)
+  for trans, op in enumerate((a, turned, np.conj(turned))):
     np.testing.assert_allclose(
         op @ np.asarray(_solve.lu_solve(packed, order, b, trans)), b, atol=1e-12)
 
@@ -127,7 +128,8 @@ def test_custom_values_and_derivatives() -> None:
 def test_custom_loop() -> None:
   s = (A + A.T) / 2
   np.testing.assert_allclose(iterated(s, B), np.linalg.solve(s, B))
-  check_grads(lambda a, b: iterated(lax.add(a, lax.transpose(a, (1, 0))), b), (s / 2, B), 2)
+  check_grads(
+      lambda a, b: iterated(lax.add(a, lax.transpose(a, (1, 0))), b), (s / 2, B), 2)
 
 
 def test_custom_pytrees_and_aux() -> None:
@@ -161,13 +163,16 @@ def test_custom_errors() -> None:
   cases: list[tuple[Callable[[], Any], type[Exception], str]] = [
       (lambda: lax.custom_linear_solve(lambda x: (x, x), B, half), ValueError, "matvec"),
       (lambda: lax.custom_linear_solve(lambda x: [x], B, half), TypeError, "structure"),
-      (lambda: lax.custom_linear_solve(double, B, lambda _, y: y[:1]), ValueError, "solve"),
-      (lambda: lax.custom_linear_solve(double, B, half, has_aux=True), ValueError, "pair"),
+      (lambda: lax.custom_linear_solve(double, B, lambda _, y: lax.slice(y, (0,), (1,))),
+       ValueError, "solve"),
+      (lambda: lax.custom_linear_solve(double, B, half, has_aux=True), ValueError,
+       "must return a pair"),
       (lambda: lax.custom_linear_solve(double, B, lambda mv, y: mv((y, y))), ValueError,
        "like b"),
       (lambda: lax.custom_linear_solve(double, B, None), TypeError, "solve"),  # type: ignore[arg-type]
       (lambda: gnomon.grad(lambda b: lax.reduce_sum(
-          lax.custom_linear_solve(double, b, half), (0,)))(B), TypeError, "transpose_solve")]
+          lax.custom_linear_solve(double, b, half), (0,)))(B), TypeError,
+       "transpose_solve")]
   for call, error, text in cases:
     with pytest.raises(error, match=text):
       call()
