@@ -19,10 +19,19 @@ SLOW = hypothesis.settings(
     deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
 
 
-@given(programs(10, 40))
-@hypothesis.settings(SLOW, max_examples=25)
-def test_programs_agree_across_transformations(program: Program) -> None:
-  check_program(program)
+PARTS, PROGRAMS = 20, 500  # in parts, for processes to share
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_programs_agree_across_transformations(part: int) -> None:
+  @hypothesis.seed(part)
+  @hypothesis.settings(
+      SLOW, max_examples=PROGRAMS // PARTS, derandomize=False, database=None)
+  @given(programs(10, 40))
+  def check(program: Program) -> None:
+    check_program(program)
+
+  check()
 
 
 @given(programs(5, 12, nested=False, smooth=True))

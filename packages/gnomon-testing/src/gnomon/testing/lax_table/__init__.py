@@ -3,6 +3,7 @@
 from gnomon.testing.lax_table import contractions as contractions
 from gnomon.testing.lax_table import elementwise as elementwise
 from gnomon.testing.lax_table import indexing as indexing
+from gnomon.testing.lax_table import linalg as linalg
 from gnomon.testing.lax_table import random_bits as random_bits
 from gnomon.testing.lax_table import reductions as reductions
 from gnomon.testing.lax_table import shapes as shapes
@@ -13,5 +14,6 @@ from gnomon.testing.op_table import op_table
 op_table.structured(
     "packages/gnomon-core/tests/test_transformations.py", "jit", "custom_jvp_call",
     "custom_vjp_call", "custom_lin", "remat2", "remat_linear")
+op_table.structured("packages/gnomon-core/tests/test_device.py", "device_put")
 for _name in ("cond", "scan", "while"):
   op_table.structured(f"packages/gnomon-lax/tests/test_{_name}.py", _name)
