@@ -239,6 +239,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     key: a key.
     shape: the result's shape.
     dtype: an unsigned integer dtype; None: uint32 (uint64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.bits(random.key(0), (2,)).dtype

@@ -12,9 +12,10 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_dtype, random_split_p, user_dtype
+from gnomon.random._api import check_key, float_dtype, user_dtype
 from gnomon.random._counts import deviance
 from gnomon.random._parameters import check_fits, filled, parts_of, result_shape, where
+from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
 
@@ -74,7 +75,8 @@ def _successes(key: Any, n: Any, p: Any) -> Any:
       key, where(few, 1e4, whole), where(few, 0.5, q))
   count = select_n(few, rejected, by_gaps)
   count = where(finite | (q == 0.0), where(q == 0.0, 0.0, count), np.inf)
-  return where(valid, select_n(rare | ~finite, whole - count, _of_all(p, count, n)), np.nan)
+  count = select_n(rare | ~finite, whole - count, _of_all(p, count, n))
+  return where(valid, count, np.nan)
 
 
 def _of_all(p: Any, count: Any, n: Any) -> Any:
@@ -152,7 +154,8 @@ def _log_probability(k: Any, n: Any, p: Any) -> Any:
 
 
 _STIRLING = [
-    math.lgamma(k + 1) - (k + 0.5) * math.log(k + 1) + (k + 1) - 0.5 * math.log(2 * math.pi)
+    math.lgamma(k + 1) - (k + 0.5) * math.log(k + 1) + (k + 1)
+    - 0.5 * math.log(2 * math.pi)
     for k in range(10)]
 
 

@@ -11,9 +11,9 @@ import gnomon.numpy as gnp
 from gnomon import lax
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
-from gnomon.random._api import (
-    check_key, no_sharding, random_bits, random_split_p, shape_of)
+from gnomon.random._api import check_key, no_sharding, random_bits, shape_of
 from gnomon.random._normal import _gumbel, gumbel_mode
+from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
 from gnomon.random._uniform import _randint, _uniform
 
@@ -30,6 +30,7 @@ def permutation(
     x: an integer n, for a permutation of 0 … n - 1; or an array.
     axis: the axis to permute.
     independent: whether each vector along the axis gets an order of its own.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> sorted(random.permutation(random.key(0), 3).tolist())
@@ -161,6 +162,7 @@ def categorical(
     replace: whether a category may be drawn more than once along the leading dimensions
       of `shape`.
     mode: how to draw: see `gumbel`.
+    out_sharding: None: other values are not supported yet.
 
   >>> import numpy as np
   >>> from gnomon import random

@@ -45,6 +45,7 @@ def geometric(
     shape: the result's shape; None: that of `p`.
     dtype: an integer dtype; None: int32 (int64 with 64-bit types on). Counts beyond its
       largest number are that.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> int(random.geometric(random.key(0), 1.0))
@@ -104,6 +105,7 @@ def poisson(
     shape: the result's shape; None: that of `lam`.
     dtype: an integer dtype; None: int32 (int64 with 64-bit types on). Counts beyond its
       largest number are that.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> int(random.poisson(random.key(0), 0.0))
@@ -123,7 +125,8 @@ def poisson(
 def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
   lam = filled(lam, shape, _F32)
   few, valid = lam < 10.0, lam >= 0.0
-  counted = lax.max(_poisson_by_times(key, where(few & valid, lam, 0.0)), np.float32(0.0))
+  counted = _poisson_by_times(key, where(few & valid, lam, 0.0))
+  counted = lax.max(counted, np.float32(0.0))
   rejected = _poisson_by_rejection(key, where(~few & (lam < np.inf), lam, 1e5))
   rejected = where(lam == np.inf, np.inf, rejected)
   out = convert(select_n(few, rejected, counted), dtype)
@@ -147,7 +150,10 @@ def _poisson_by_times(key: Any, lam: Any) -> Any:
 
 
 def _poisson_by_rejection(key: Any, lam: Any) -> Any:
-  """Hörmann, "The transformed rejection method for generating Poisson variables" (1993)."""
+  """Hörmann, "The transformed rejection method for generating Poisson variables".
+
+  Insurance: Mathematics and Economics 12 (1993).
+  """
   shape = typeof(lam).shape
   log_lam = lax.log(lam)
   b = 0.931 + 2.53 * lax.sqrt(lam)
@@ -185,7 +191,7 @@ def _log_poisson(k: Any, lam: Any, log_lam: Any) -> Any:
 
 
 def deviance(x: Any, mean: Any) -> Any:
-  """x log(x / mean) + mean - x, without cancellation where x is close to the mean."""
+  """The deviance x log(x / mean) + mean - x, without cancellation where x is close to the mean."""
   d = (x - mean) / (x + mean)
   d2 = d * d
   # log(x / mean) = 2 atanh(d), and mean - x = -d (x + mean)

@@ -17,11 +17,11 @@ from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import broadcast_to, select_n
 from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.core.zero import Zero
-from gnomon.random._api import check_key, float_dtype, no_sharding, random_split_p
+from gnomon.random._api import check_key, float_dtype, no_sharding
 from gnomon.random._keys import KeyType
 from gnomon.random._normal import _normal_real
 from gnomon.random._parameters import filled, parts_of, result_shape, where
-from gnomon.random._primitives import random_wrap_p
+from gnomon.random._primitives import random_split_p, random_wrap_p
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
 from gnomon.transform.vmap import Axis
@@ -42,6 +42,7 @@ def gamma(
     a: concentration, not negative (nan elsewhere).
     shape: the result's shape; None: that of `a`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.gamma(random.key(0), 2.0, (3,)).shape
@@ -63,6 +64,7 @@ def loggamma(
     a: concentration, not negative (nan elsewhere).
     shape: the result's shape; None: that of `a`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.loggamma(random.key(0), 1e-6) > -1e9)
@@ -215,9 +217,8 @@ def _positive(keys: Any, c: Any) -> tuple[Any, Any]:
     return v <= 0.0
 
   def step(state: Any) -> Any:
-    keys, x, v = state
-    again = pending(v)
-    next_keys, x_keys = parts_of(keys, 2)
+    again = pending(state[2])
+    next_keys, x_keys = parts_of(state[0], 2)
     drawn = _normal_real(x_keys, shape=(), dtype=typeof(c).dtype)
     new = next_keys, drawn, 1.0 + drawn * c
     return tuple(select_n(again, old, y) for old, y in zip(state, new))

@@ -34,6 +34,7 @@ def beta(
     b: second shape parameter, likewise.
     shape: the result's shape; None: that of the parameters together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.beta(random.key(0), 1e-3, 1e-3) <= 1)
@@ -69,6 +70,7 @@ def chisquare(
     df: degrees of freedom, not negative (nan elsewhere); they need not be whole.
     shape: the result's shape; None: that of `df`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.chisquare(random.key(0), 3.0) > 0)
@@ -101,6 +103,7 @@ def dirichlet(
     alpha: concentrations along the last axis, not negative (nan elsewhere), not all 0.
     shape: the result's shape without its last axis; None: that of `alpha`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> import numpy as np
   >>> from gnomon import random
@@ -145,6 +148,7 @@ def f(
     dfden: degrees of freedom of the denominator, likewise.
     shape: the result's shape; None: that of the parameters together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.f(random.key(0), 3.0, 4.0) > 0)
@@ -186,6 +190,7 @@ def t(
     df: degrees of freedom, positive (nan elsewhere); infinite ones give normal numbers.
     shape: the result's shape; None: that of `df`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.t(random.key(0), 3.0, (2,)).shape
@@ -220,6 +225,7 @@ def generalized_normal(
       infinite one gives uniform numbers between -1 and 1.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.generalized_normal(random.key(0), 4.0, (2,)).shape
@@ -268,6 +274,7 @@ def ball(
       broadcasts to `shape`.
     shape: the result's shape without its last axis, whose size is `d`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.ball(random.key(0), 3, shape=(2,)).shape

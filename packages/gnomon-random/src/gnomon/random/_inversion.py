@@ -25,6 +25,7 @@ def exponential(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.exponential(random.key(0)) >= 0)
@@ -49,6 +50,7 @@ def laplace(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.laplace(random.key(0), (2,)).shape
@@ -75,6 +77,7 @@ def logistic(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.logistic(random.key(0), (2,)).shape
@@ -100,6 +103,7 @@ def cauchy(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.cauchy(random.key(0), (2,)).shape
@@ -128,8 +132,8 @@ def _standard(
 
 def _above(key: Any, shape: Shape, dtype: Any, low: float) -> Any:
   """Uniform numbers between a small one and 1."""
-  low, one = (np.asarray(x, dtype)[()] for x in (low, 1))
-  return _uniform(key, low, one, shape=shape, dtype=dtype)
+  first, last = (np.asarray(x, dtype)[()] for x in (low, 1))
+  return _uniform(key, first, last, shape=shape, dtype=dtype)
 
 
 def pareto(
@@ -142,6 +146,7 @@ def pareto(
     b: the exponent, positive (nan where negative).
     shape: the result's shape; None: that of `b`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.pareto(random.key(0), 2.0) >= 1)
@@ -173,6 +178,7 @@ def rayleigh(
     scale: standard deviation of the vectors' elements, not negative (nan elsewhere).
     shape: the result's shape; None: that of `scale`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.rayleigh(random.key(0), 2.0) >= 0)
@@ -244,6 +250,7 @@ def triangular(
     right: upper bound.
     shape: the result's shape; None: that of the parameters together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.triangular(random.key(0), 1.0, 1.5, 4.0) >= 1)

@@ -10,8 +10,8 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core import dtypes
-from gnomon.random._api import (
-    check_key, float_dtype, no_sharding, random_split_p, shape_of)
+from gnomon.random._api import check_key, float_dtype, no_sharding, shape_of
+from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
 from gnomon.random._uniform import _uniform
 
@@ -26,6 +26,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     shape: the result's shape.
     dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types
       on). Complex numbers have variance 1, half of it in each part.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.normal(random.key(0), (2,)).shape
@@ -70,6 +71,7 @@ def gumbel(
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
     mode: "low" draws one number a sample (the default); "high" two, for exact tails.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.gumbel(random.key(0), (2,)).shape

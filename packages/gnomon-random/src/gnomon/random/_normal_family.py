@@ -32,6 +32,7 @@ def lognormal(
     sigma: standard deviation of the normal numbers.
     shape: the result's shape; None: that of `sigma`.
     dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.lognormal(random.key(0), 2.0) > 0)
@@ -65,6 +66,7 @@ def maxwell(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.maxwell(random.key(0)) >= 0)
@@ -133,6 +135,7 @@ def wald(
     mean: the mean, not negative (nan elsewhere); it may be infinite.
     shape: the result's shape; None: that of `mean`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.wald(random.key(0), 2.0) > 0)
@@ -179,6 +182,7 @@ def multivariate_normal(
     dtype: a floating-point dtype; None: that of the parameters.
     method: how a square root of the covariance is made: "cholesky" (the fastest; nan if
       it is not positive definite), "eigh" or "svd" (for singular ones, too).
+    out_sharding: None: other values are not supported yet.
 
   >>> import numpy as np
   >>> from gnomon import random
@@ -252,6 +256,7 @@ def orthogonal(
     dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types on).
     m: the number of columns; None: `n`. If they differ, the rows or the columns, of which
       there are fewer, are orthonormal.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.orthogonal(random.key(0), 3, (2,)).shape

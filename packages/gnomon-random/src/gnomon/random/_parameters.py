@@ -9,7 +9,8 @@ import numpy as np
 from gnomon import lax
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import random_split_p, shape_of
+from gnomon.random._api import shape_of
+from gnomon.random._primitives import random_split_p
 
 Shape = tuple[int, ...]
 
@@ -40,7 +41,7 @@ def shape_with(name: str, shape: Any, own: dict[str, Shape]) -> Shape:
       check_fits(name, argument, s, shape)
     return shape
   try:
-    return np.broadcast_shapes(*own.values())
+    return tuple(np.broadcast_shapes(*own.values()))
   except ValueError:
     listed = ", ".join(f"{k} {v}" for k, v in own.items())
     raise ValueError(

@@ -24,6 +24,7 @@ def rademacher(
     shape: the result's shape.
     dtype: a dtype of numbers; None: int32 (int64 with 64-bit types on). In an unsigned
       one, -1 is the largest number.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> sorted(set(random.rademacher(random.key(0), (20,)).tolist()))

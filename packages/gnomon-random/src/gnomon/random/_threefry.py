@@ -63,7 +63,7 @@ def _hash(words: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
   high, low = counters(shape)
   k0, k1 = _word(words, 0), _word(words, 1)
   k0, k1 = (lax.broadcast_in_dim(k, shape, ()) for k in (k0, k1))
-  return lax.threefry2x32_p.bind(k0, k1, high, low)  # type: ignore[return-value]
+  return lax.threefry2x32_p.bind(k0, k1, high, low)
 
 
 def split(words: Any, shape: tuple[int, ...]) -> Any:

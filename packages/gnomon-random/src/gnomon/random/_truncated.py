@@ -33,6 +33,7 @@ def truncated_normal(
     upper: upper bound, not below `lower` (else the result is nan); it may be inf.
     shape: the result's shape; None: that of the bounds together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> 30 < float(random.truncated_normal(random.key(0), 30.0, 100.0)) < 31

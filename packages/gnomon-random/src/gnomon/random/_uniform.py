@@ -12,8 +12,8 @@ from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import (
-    check_key, float_dtype, no_sharding, random_bits, random_split_p, shape_of,
-    user_dtype)
+    check_key, float_dtype, no_sharding, random_bits, shape_of, user_dtype)
+from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
 
 Shape = tuple[int, ...]
@@ -30,6 +30,7 @@ def uniform(
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
     minval: lower bound, of a shape that broadcasts to `shape`; reached.
     maxval: upper bound; not reached.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> random.uniform(random.key(0), (2,)).shape
@@ -100,6 +101,7 @@ def randint(
     minval: lower bound, of a shape that broadcasts to `shape`; reached.
     maxval: upper bound; not reached. It may lie one above the largest number of the dtype.
     dtype: an integer dtype; None: int32 (int64 with 64-bit types on).
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool((random.randint(random.key(0), (9,), 0, 3) < 3).all())
@@ -224,6 +226,7 @@ def bernoulli(
     p: probabilities.
     shape: the result's shape; None: that of `p`.
     mode: "low" draws one number a sample; "high" two, for tiny probabilities.
+    out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
   >>> bool(random.bernoulli(random.key(0), 1.0))
