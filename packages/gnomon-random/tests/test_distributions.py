@@ -201,3 +201,13 @@ def test_mapped_over_keys_as_in_a_loop() -> None:
     mapped = gnomon.vmap(lambda k, a, f=function: f(k, a, (4,)))(keys, a)
     looped = np.stack([np.asarray(function(k, x, (4,))) for k, x in zip(keys, a)])
     np.testing.assert_allclose(mapped, looped, rtol=1e-6)
+
+
+def test_other_bits_are_refused() -> None:
+  key = random.key(0)
+  gnomon.config.update("jax_threefry_partitionable", False)
+  try:
+    with pytest.raises(NotImplementedError, match="bits: only the partitionable"):
+      random.bits(key)
+  finally:
+    gnomon.config.update("jax_threefry_partitionable", True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from gnomon import config
@@ -129,8 +130,13 @@ def check_keys(name: str, keys: Any) -> tuple[Any, bool]:
   """Typed keys for typed keys or words; and whether they were words.
 
   Raises:
+    NotImplementedError: the option `jax_threefry_partitionable` is off.
     TypeError: neither keys nor words of keys.
   """
+  if not config.read("jax_threefry_partitionable"):
+    raise NotImplementedError(
+        f"{name}: only the partitionable Threefry is available; set the option "
+        "jax_threefry_partitionable to True, its default")
   if is_key(keys):
     return keys, False
   if not hasattr(keys, "shape") or not hasattr(keys, "dtype"):
@@ -283,3 +289,7 @@ def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> np.dtype
                      f"dtype argument to `{name}` must be a float dtype, got {dtype}")
   return dtype  # type: ignore[no-any-return]
 
+
+def float_info(dtype: Any) -> Any:
+  """The properties of a floating-point dtype, short ones among them."""
+  return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]

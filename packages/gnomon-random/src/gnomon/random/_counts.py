@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 import gnomon.numpy as gnp
@@ -12,7 +11,7 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, no_sharding, random_bits, user_dtype
+from gnomon.random._api import check_key, float_info, no_sharding, random_bits, user_dtype
 from gnomon.random._parameters import filled, parts_of, result_shape, where
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
@@ -77,7 +76,7 @@ def _log_uniform(key: Any, shape: Shape, dtype: Any) -> tuple[Any, Any]:
 
   Bits that do not fit into the fraction of a number tell numbers close to 1 apart.
   """
-  info = ml_dtypes.finfo(dtype)
+  info = float_info(dtype)
   words = random_bits(key, info.bits, shape)
   spare = info.bits - info.nmant
   unsigned = np.dtype(f"uint{info.bits}")

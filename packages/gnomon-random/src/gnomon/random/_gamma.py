@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 import gnomon.numpy as gnp
@@ -17,7 +16,7 @@ from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import broadcast_to, select_n
 from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.core.zero import Zero
-from gnomon.random._api import check_key, float_dtype, no_sharding
+from gnomon.random._api import check_key, float_dtype, float_info, no_sharding
 from gnomon.random._keys import KeyType
 from gnomon.random._normal import _normal_real
 from gnomon.random._parameters import filled, parts_of, result_shape, where
@@ -144,7 +143,7 @@ def _slope(a: Any, out: Any, log_space: bool) -> Any:
 
   Where a sample x is tiny, its quantile is x^a / Γ(a + 1), and log x the better known.
   """
-  info = ml_dtypes.finfo(typeof(a).dtype)
+  info = float_info(typeof(a).dtype)
   x = lax.exp(out) if log_space else out
   log_x = out if log_space else lax.log(x)
   tiny = lax.lt(x, float(info.eps))

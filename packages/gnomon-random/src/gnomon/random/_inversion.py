@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from gnomon import lax
 from gnomon.core.structural import select_n
-from gnomon.random._api import check_key, float_dtype, no_sharding, shape_of
+from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
 from gnomon.random._parameters import filled, result_shape, where
 from gnomon.random._program import program
 from gnomon.random._uniform import _uniform, unit_interval
@@ -64,7 +63,7 @@ def laplace(
 
 @program("shape", "dtype")
 def _laplace(key: Any, *, shape: Shape, dtype: Any) -> Any:
-  low = np.asarray(float(ml_dtypes.finfo(dtype).epsneg) - 1.0, dtype)[()]
+  low = np.asarray(float(float_info(dtype).epsneg) - 1.0, dtype)[()]
   u = _uniform(key, low, np.asarray(1, dtype)[()], shape=shape, dtype=dtype)
   return lax.sign(u) * lax.log1p(-lax.abs(u))
 
@@ -91,7 +90,7 @@ def logistic(
 
 @program("shape", "dtype")
 def _logistic(key: Any, *, shape: Shape, dtype: Any) -> Any:
-  u = _above(key, shape, dtype, float(ml_dtypes.finfo(dtype).tiny))
+  u = _above(key, shape, dtype, float(float_info(dtype).tiny))
   return lax.log(u) - lax.log1p(-u)
 
 
@@ -117,7 +116,7 @@ def cauchy(
 
 @program("shape", "dtype")
 def _cauchy(key: Any, *, shape: Shape, dtype: Any) -> Any:
-  u = _above(key, shape, dtype, float(ml_dtypes.finfo(dtype).eps))
+  u = _above(key, shape, dtype, float(float_info(dtype).eps))
   return lax.tan(np.asarray(np.pi, dtype)[()] * (u - 0.5))
 
 
@@ -199,7 +198,7 @@ def _rayleigh(key: Any, scale: Any, *, shape: Shape, dtype: Any) -> Any:
   scale = filled(scale, shape, dtype)
   u = unit_interval(key, shape, dtype)
   # 0 stands for what lies below the next number: its middle has a finite logarithm.
-  u = lax.max(u, np.asarray(2.0 ** -(ml_dtypes.finfo(dtype).nmant + 1), dtype)[()])
+  u = lax.max(u, np.asarray(2.0 ** -(float_info(dtype).nmant + 1), dtype)[()])
   return where(scale < 0.0, np.nan, scale * lax.sqrt(lax.log(u) * -2.0))
 
 

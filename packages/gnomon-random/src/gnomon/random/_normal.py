@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from gnomon import lax
 from gnomon.core import dtypes
-from gnomon.random._api import check_key, float_dtype, no_sharding, shape_of
+from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
 from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
 from gnomon.random._uniform import _uniform
@@ -104,11 +103,11 @@ def _gumbel(key: Any, *, shape: Shape, dtype: Any, mode: str) -> Any:
     high, low = (
         _uniform(lax.index_in_dim(keys, i, 0, keepdims=False), low_, 1.0, shape=shape,
                  dtype=dtype)
-        for i, low_ in ((0, 0.0), (1, float(ml_dtypes.finfo(dtype).tiny))))
-    scale = np.asarray(2.0 ** -ml_dtypes.finfo(dtype).nmant, dtype)[()]
+        for i, low_ in ((0, 0.0), (1, float(float_info(dtype).tiny))))
+    scale = np.asarray(2.0 ** -float_info(dtype).nmant, dtype)[()]
     # log1p is exact where the number is close to 1.
     return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(lax.add(high, lax.mul(low, scale)))))))
-  tiny = np.asarray(ml_dtypes.finfo(dtype).tiny, dtype)[()]
+  tiny = np.asarray(float_info(dtype).tiny, dtype)[()]
   u = _uniform(key, tiny, np.asarray(1.0, dtype)[()], shape=shape, dtype=dtype)
   return lax.neg(lax.log(lax.neg(lax.log(u))))
 

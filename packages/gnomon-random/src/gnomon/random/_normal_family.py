@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 import gnomon.numpy as gnp
@@ -12,7 +11,7 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_dtype, no_sharding, shape_of
+from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
 from gnomon.random._normal import _normal
 from gnomon.random._parameters import filled, parts_of, result_shape, shape_with, where
 from gnomon.random._program import program
@@ -238,7 +237,7 @@ def _root(cov: Any, method: str) -> Any:
     s, u = gnp.linalg.eigh(cov)
     # What rounding has made of 0 is no sign of an indefinite matrix.
     aval = typeof(s)
-    noise = aval.shape[-1] * float(ml_dtypes.finfo(aval.dtype).eps)
+    noise = aval.shape[-1] * float(float_info(aval.dtype).eps)
     bound = gnp.max(lax.abs(s), axis=-1, keepdims=True) * -noise
     s = where((s < 0.0) & (s >= bound), 0.0, s)
   return u * lax.sqrt(s)[..., None, :]

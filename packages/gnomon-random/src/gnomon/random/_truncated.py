@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from gnomon import custom_jvp, lax
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_dtype, no_sharding
+from gnomon.random._api import check_key, float_dtype, float_info, no_sharding
 from gnomon.random._parameters import filled, result_shape, where
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
@@ -110,7 +109,7 @@ def _tail(unit: Any, low: Any, high: Any) -> Any:
   to_high = _log_mills(high) - base - (high - low) * (0.5 * high + 0.5 * low)
   target = lax.log1p(unit * lax.expm1(to_high))
   least = np.asarray(
-      math.log(float(ml_dtypes.finfo(typeof(low).dtype).epsneg) / 2), typeof(low).dtype)[()]
+      math.log(float(float_info(typeof(low).dtype).epsneg) / 2), typeof(low).dtype)[()]
   target = lax.max(target, least)
   z = -2.0 * target / (low + lax.sqrt(low * low - 2.0 * target))
   for _ in range(3):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from gnomon import lax
@@ -12,7 +11,7 @@ from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import (
-    check_key, float_dtype, no_sharding, random_bits, shape_of, user_dtype)
+    check_key, float_dtype, float_info, no_sharding, random_bits, shape_of, user_dtype)
 from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
 
@@ -74,7 +73,7 @@ def _spread(name: str, argument: str, x: Any, shape: Shape) -> Any:
 
 def unit_interval(key: Any, shape: Shape, dtype: Any) -> Any:
   """Uniform numbers in [0, 1): random mantissas of numbers in [1, 2), less 1."""
-  info = ml_dtypes.finfo(dtype)
+  info = float_info(dtype)
   width, mantissa = info.bits, info.nmant
   if width not in (8, 16, 32, 64):
     raise TypeError(f"uniform does not support dtype {dtype}")
@@ -261,5 +260,5 @@ def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
   high, low = (
       _uniform(lax.index_in_dim(keys, i, 0, keepdims=False), 0.0, 1.0, shape=shape, dtype=dtype)
       for i in (0, 1))
-  scale = np.asarray(2.0 ** -ml_dtypes.finfo(dtype).nmant, dtype)[()]
+  scale = np.asarray(2.0 ** -float_info(dtype).nmant, dtype)[()]
   return lax.lt(high, lax.sub(p, lax.mul(low, scale)))
