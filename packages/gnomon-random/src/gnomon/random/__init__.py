@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gnomon.random import _threefry as _threefry  # the default generator
+from gnomon.random._api import PRNGKey as PRNGKey
 from gnomon.random._api import bits as bits
 from gnomon.random._api import clone as clone
 from gnomon.random._api import fold_in as fold_in
@@ -10,7 +11,6 @@ from gnomon.random._api import key as key
 from gnomon.random._api import key_data as key_data
 from gnomon.random._api import key_dtype as key_dtype
 from gnomon.random._api import key_impl as key_impl
-from gnomon.random._api import PRNGKey as PRNGKey
 from gnomon.random._api import split as split
 from gnomon.random._api import wrap_key_data as wrap_key_data
 from gnomon.random._binomial import binomial as binomial

@@ -12,11 +12,16 @@ from gnomon import config
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
-from gnomon.random._keys import (
-    Implementation, KeyType, find_implementation, is_key)
+from gnomon.random._keys import Implementation, KeyType, find_implementation, is_key
 from gnomon.random._primitives import (
-    random_bits_p, random_clone_p, random_fold_in_p, random_seed_p, random_split_p, random_unwrap_p,
-    random_wrap_p)
+  random_bits_p,
+  random_clone_p,
+  random_fold_in_p,
+  random_seed_p,
+  random_split_p,
+  random_unwrap_p,
+  random_wrap_p,
+)
 
 Shape = tuple[int, ...]
 
@@ -68,7 +73,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
   return _seeded(seed, _implementation(impl, dtype))
 
 
-def PRNGKey(seed: Any, *, impl: Any = None) -> Any:  # noqa: N802  the public name
+def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
   """A key from an integer, as an array of words (the older form; prefer `key`).
 
   >>> from gnomon import random

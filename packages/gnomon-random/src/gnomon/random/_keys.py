@@ -10,8 +10,8 @@ import numpy as np
 from gnomon.core import array_hook, dtypes
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, WrappedArray, _of_aval, typeof, typeof_handlers
-from gnomon.runtime.compile import result_wrappers, to_device
 from gnomon.runtime.backends import default_device
+from gnomon.runtime.compile import result_wrappers, to_device
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array

@@ -30,7 +30,8 @@ def lognormal(
     key: a key.
     sigma: standard deviation of the normal numbers.
     shape: the result's shape; None: that of `sigma`.
-    dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types on).
+    dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types
+      on).
     out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
@@ -252,7 +253,8 @@ def orthogonal(
     key: a key.
     n: the number of rows.
     shape: the result's shape without its last two axes.
-    dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types on).
+    dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types
+      on).
     m: the number of columns; None: `n`. If they differ, the rows or the columns, of which
       there are fewer, are orthonormal.
     out_sharding: None: other values are not supported yet.

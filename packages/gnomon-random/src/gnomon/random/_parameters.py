@@ -39,7 +39,7 @@ def shape_with(name: str, shape: Any, own: dict[str, Shape]) -> Shape:
     shape = shape_of(name, shape)
     for argument, s in own.items():
       check_fits(name, argument, s, shape)
-    return shape
+    return shape  # type: ignore[no-any-return]
   try:
     return tuple(np.broadcast_shapes(*own.values()))
   except ValueError:

@@ -11,7 +11,14 @@ from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import (
-    check_key, float_dtype, float_info, no_sharding, random_bits, shape_of, user_dtype)
+  check_key,
+  float_dtype,
+  float_info,
+  no_sharding,
+  random_bits,
+  shape_of,
+  user_dtype,
+)
 from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
 
