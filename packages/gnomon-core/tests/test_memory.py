@@ -154,3 +154,18 @@ def test_ten_thousand_functions_leave_nothing_behind(ops: Any) -> None:
   gc.collect()
   assert len(gc.get_objects()) - before < 2_000
   assert module._trace_cached.cache_info().currsize <= 8192
+
+
+def test_gradients_of_custom_rules_leave_nothing_behind(ops: Any) -> None:
+  f = gnomon.custom_vjp(ops.sin)
+  f.defvjp(lambda x: (ops.sin(x), x), lambda x, ct: (ops.mul(ct, x),))
+
+  def run(n: int) -> int:
+    for _ in range(n):
+      gnomon.grad(f)(1.0)
+    gc.collect()
+    return len(gc.get_objects())
+
+  run(10)
+  before = run(1)
+  assert run(200) - before < 50

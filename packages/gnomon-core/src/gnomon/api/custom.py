@@ -109,14 +109,14 @@ class _Custom:
     args = _positional(self.fun, args, kwargs) if kwargs or self._defaults else args
     n = len(args)
     nums = tuple(i % n for i in self.nondiff_argnums if -n <= i < n)
-    fixed = [args[i] for i in nums]
-    moving = [x for i, x in enumerate(args) if i not in nums]
+    held = {i: args[i] for i in nums}
+    moving = [x for i, x in enumerate(args) if i not in held]
 
-    def merge(xs: Sequence[Any]) -> list[Any]:
+    def merge(xs: Sequence[Any]) -> list[Any]:  # it lives long, and must not hold `args`
       it = iter(xs)
-      return [args[i] if i in nums else next(it) for i in range(n)]
+      return [held[i] if i in held else next(it) for i in range(n)]
 
-    return fixed, moving, merge
+    return list(held.values()), moving, merge
 
   def _check(self, leaves: Sequence[Any], moving: Sequence[Any]) -> list[Any]:
     """The types of the differentiable arguments."""

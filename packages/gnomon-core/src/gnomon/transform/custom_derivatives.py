@@ -360,7 +360,8 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, call_jaxpr: Close
   return outs, places
 
 
-custom_lin_p = Primitive("custom_lin")  # the linear part, known only by its transpose
+# The linear part, known only by its transpose: it holds the rule, as calls hold programs.
+custom_lin_p = Primitive("custom_lin", call=True)
 typing_rule.define(custom_lin_p)(lambda *_, out_avals, **__: out_avals)
 
 
