@@ -30,15 +30,19 @@ def _implementation(impl: Any, dtype: Any = None) -> Implementation:
   if impl is not None and dtype is not None:
     raise TypeError("give impl or dtype of a key, not both")
   spec = dtype if dtype is not None else impl
-  return find_implementation(config.read("jax_default_prng_impl") if spec is None else spec)
+  if spec is None:
+    spec = config.read("jax_default_prng_impl")
+  return find_implementation(spec)
 
 
 def _seeded(seed: Any, impl: Implementation) -> Any:
   if is_key(seed):
-    raise TypeError("the seed of a key must be an integer, got a key: use split or fold_in")
+    raise TypeError(
+        "the seed of a key must be an integer, got a key: use split or fold_in")
   if isinstance(seed, int) and not isinstance(seed, bool):
     if not -2 ** 63 <= seed < 2 ** 63:
-      raise OverflowError(f"the seed of a key must fit into 64 bits with sign, got {seed}")
+      raise OverflowError(
+          f"the seed of a key must fit into 64 bits with sign, got {seed}")
     # An int beyond the current dtype is wrapped into it, as its bits would be.
     wide = np.int64 if config.x64_enabled else np.int32
     low = seed & (2 ** (8 * np.dtype(wide).itemsize) - 1)
@@ -243,7 +247,8 @@ def random_bits(key: Any, bit_width: int, shape: Shape) -> Any:
   return random_bits_p.bind(key, bit_width=bit_width, shape=shape)[0]
 
 
-def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def bits(
+    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
   """Uniformly distributed unsigned integers.
 
   Args:
@@ -262,9 +267,11 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
   no_sharding("bits", out_sharding)
   typed, _ = check_key("bits", key)
   dtype = (
-      dtypes.canonicalize_dtype(np.uint64) if dtype is None else user_dtype("bits", dtype))
+      dtypes.canonicalize_dtype(np.uint64) if dtype is None
+      else user_dtype("bits", dtype))
   if not dtypes.issubdtype(dtype, np.unsignedinteger):
-    raise ValueError(f"dtype argument to `bits` must be an unsigned int dtype, got {dtype}")
+    raise ValueError(
+        f"dtype argument to `bits` must be an unsigned int dtype, got {dtype}")
   return random_bits(typed, 8 * dtype.itemsize, shape_of("bits", shape))
 
 
@@ -289,9 +296,8 @@ def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> np.dtype
   dtype = user_dtype(name, float if dtype is None else dtype)
   kinds = (np.floating, np.complexfloating) if complex_too else (np.floating,)
   if not any(dtypes.issubdtype(dtype, k) for k in kinds):
-    raise ValueError(f"dtype argument to `{name}` must be a float or complex dtype, got {dtype}"
-                     if complex_too else
-                     f"dtype argument to `{name}` must be a float dtype, got {dtype}")
+    kind = "float or complex" if complex_too else "float"
+    raise ValueError(f"dtype argument to `{name}` must be a {kind} dtype, got {dtype}")
   return dtype  # type: ignore[no-any-return]
 
 

@@ -45,10 +45,12 @@ def permutation(
   aval = typeof(x)
   if not aval.shape:
     if aval.dtype.kind not in "iu":
-      raise TypeError(f"permutation: x must be an integer or at least 1-dimensional, got {x!r}")
+      raise TypeError(
+          f"permutation: x must be an integer or at least 1-dimensional, got {x!r}")
     return _shuffle(typed, gnp.arange(x), axis=0)
   if not -aval.ndim <= axis < aval.ndim:
-    raise ValueError(f"permutation: axis {axis} is out of bounds for an array of shape {aval.shape}")
+    raise ValueError(
+        f"permutation: axis {axis} is out of bounds for an array of shape {aval.shape}")
   axis %= aval.ndim
   x = gnp.asarray(x)
   if independent or aval.ndim == 1:
@@ -97,11 +99,13 @@ def choice(
   aval = typeof(a)
   if not aval.shape:
     if aval.dtype.kind not in "iu":
-      raise TypeError(f"choice: a must be an integer or at least 1-dimensional, got {a!r}")
+      raise TypeError(
+          f"choice: a must be an integer or at least 1-dimensional, got {a!r}")
     n = int(a)
   else:
     if not -aval.ndim <= axis < aval.ndim:
-      raise ValueError(f"choice: axis {axis} is out of bounds for an array of shape {aval.shape}")
+      raise ValueError(
+          f"choice: axis {axis} is out of bounds for an array of shape {aval.shape}")
     axis %= aval.ndim
     n = aval.shape[axis]
     a = gnp.asarray(a)
@@ -115,7 +119,8 @@ def choice(
     if replace:
       bound = np.asarray(n, gnp.arange(0).dtype)[()]
       index = _randint(
-          typed, np.zeros((), bound.dtype)[()], bound, False, shape=shape, dtype=bound.dtype)
+          typed, np.zeros((), bound.dtype)[()], bound, False, shape=shape,
+          dtype=bound.dtype)
       return gnp.take(a, index, axis) if aval.shape else index
     if not aval.shape:
       return gnp.reshape(permutation(typed, n)[:draws], shape)
@@ -139,7 +144,8 @@ def choice(
 
 
 def _float(dtype: Any) -> Any:
-  return dtype if dtype.kind == "f" or dtype.name == "bfloat16" else gnp.result_type(float)
+  floating = dtype.kind == "f" or dtype.name == "bfloat16"
+  return dtype if floating else gnp.result_type(float)
 
 
 def _by_gumbel(key: Any, logits: Any, k: int, mode: str) -> Any:

@@ -63,7 +63,8 @@ def geometric(
 def _geometric(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
   own = typeof(p).dtype
   single = own.itemsize < 8 or not dtypes.issubdtype(own, np.floating)
-  wide = _F32 if single and own.kind not in "iu" else dtypes.canonicalize_dtype(np.float64)
+  narrow = single and own.kind not in "iu"
+  wide = _F32 if narrow else dtypes.canonicalize_dtype(np.float64)
   p = filled(p, shape, wide)
   log_u = where(p < 2.0 ** -10, *_log_uniform(key, shape, wide))
   count = lax.floor(log_u / lax.log1p(-p)) + 1.0
@@ -190,7 +191,7 @@ def _log_poisson(k: Any, lam: Any, log_lam: Any) -> Any:
 
 
 def deviance(x: Any, mean: Any) -> Any:
-  """The deviance x log(x / mean) + mean - x, without cancellation where x is close to the mean."""
+  """The deviance x log(x / mean) + mean - x, without cancellation near the mean."""
   d = (x - mean) / (x + mean)
   d2 = d * d
   # log(x / mean) = 2 atanh(d), and mean - x = -d (x + mean)

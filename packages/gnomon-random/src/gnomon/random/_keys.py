@@ -89,7 +89,9 @@ class KeyType(dtypes.ExtendedDType):
     return self.implementation.key_shape
 
   def __eq__(self, other: object) -> bool:
-    return type(other) is KeyType and other.implementation.name == self.implementation.name
+    return (
+        type(other) is KeyType
+        and other.implementation.name == self.implementation.name)
 
   def __hash__(self) -> int:
     return hash(("key", self.implementation.name))

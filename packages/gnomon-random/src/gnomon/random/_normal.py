@@ -17,7 +17,8 @@ from gnomon.random._uniform import _uniform
 Shape = tuple[int, ...]
 
 
-def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def normal(
+    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
   """Numbers of the standard normal distribution.
 
   Args:
@@ -82,7 +83,8 @@ def gumbel(
   no_sharding("gumbel", out_sharding)
   typed, _ = check_key("gumbel", key)
   dtype = float_dtype("gumbel", dtype)
-  return _gumbel(typed, shape=shape_of("gumbel", shape), dtype=dtype, mode=gumbel_mode(mode))
+  return _gumbel(
+      typed, shape=shape_of("gumbel", shape), dtype=dtype, mode=gumbel_mode(mode))
 
 
 def gumbel_mode(mode: str | None) -> str:
@@ -106,7 +108,8 @@ def _gumbel(key: Any, *, shape: Shape, dtype: Any, mode: str) -> Any:
         for i, low_ in ((0, 0.0), (1, float(float_info(dtype).tiny))))
     scale = np.asarray(2.0 ** -float_info(dtype).nmant, dtype)[()]
     # log1p is exact where the number is close to 1.
-    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(lax.add(high, lax.mul(low, scale)))))))
+    u = lax.add(high, lax.mul(low, scale))
+    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
   tiny = np.asarray(float_info(dtype).tiny, dtype)[()]
   u = _uniform(key, tiny, np.asarray(1.0, dtype)[()], shape=shape, dtype=dtype)
   return lax.neg(lax.log(lax.neg(lax.log(u))))

@@ -196,7 +196,8 @@ def multivariate_normal(
   no_sharding(name, out_sharding)
   typed, _ = check_key(name, key)
   if method not in ("cholesky", "eigh", "svd"):
-    raise ValueError(f"{name}: method must be 'cholesky', 'eigh' or 'svd', got {method!r}")
+    raise ValueError(
+        f"{name}: method must be 'cholesky', 'eigh' or 'svd', got {method!r}")
   dtype = float_dtype(name, _own_float(mean, cov) if dtype is None else dtype)
   own, square = typeof(mean).shape, typeof(cov).shape
   if not own:

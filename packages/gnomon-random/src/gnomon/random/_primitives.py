@@ -35,7 +35,8 @@ def _by_implementation(p: Primitive, run: Callable[..., Any]) -> None:
       def function(*xs: Any) -> list[Any]:
         return [_mapped(lambda *ys: run(avals[0], *ys, **params), keys, xs)]
 
-      program = _programs[key] = trace_to_closed(function, [physical_aval(a) for a in avals])
+      program = _programs[key] = trace_to_closed(
+          function, [physical_aval(a) for a in avals])
     return ctx.inline(program, values)  # type: ignore[no-any-return]
 
   @batch_rule.define(p)

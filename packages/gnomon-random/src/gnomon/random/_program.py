@@ -1,4 +1,4 @@
-"""How a sampler runs: as one program, named in traces, and on words where keys are concrete."""
+"""How a sampler runs: as one named program; on words where keys are concrete."""
 
 from __future__ import annotations
 

@@ -37,8 +37,9 @@ def _pair(high: Any, low: Any) -> Any:
 def seed(x: Any) -> Any:
   """The words of the key for an integer: its high and its low half."""
   aval = typeof(x)
-  low = convert(lax.bitwise_and(x, _like(x, 0xFFFFFFFF)) if aval.dtype.itemsize == 8 else x, _U32)
-  if aval.dtype.itemsize == 8:
+  wide = aval.dtype.itemsize == 8
+  low = convert(lax.bitwise_and(x, _like(x, 0xFFFFFFFF)) if wide else x, _U32)
+  if wide:
     high = convert(lax.shift_right_logical(x, _like(x, 32)), _U32)
   else:
     high = lax.full(aval.shape, 0, _U32)

@@ -68,7 +68,8 @@ def _truncated_normal(
   lower, upper = convert(lower, dtype), convert(upper, dtype)
   root = np.asarray(math.sqrt(2), dtype)[()]
   unit = unit_interval(key, shape, dtype)
-  low, high = (filled(lax.erf(x / root), shape, dtype) for x in (lower, upper))
+  ends = _without_far(lower, upper) if far else (lower, upper)
+  low, high = (filled(lax.erf(x / root), shape, dtype) for x in ends)
   out = root * lax.erf_inv(lax.max(low, unit * (high - low) + low))
   lower, upper = broadcast_to(lower, shape), broadcast_to(upper, shape)
   if far:
@@ -80,6 +81,15 @@ def _truncated_normal(
   out = lax.min(last, lax.max(first, out))
   out = select_n(lower == upper, out, lower)
   return where(lower <= upper, out, np.nan)
+
+
+def _without_far(lower: Any, upper: Any) -> tuple[Any, Any]:
+  """Bounds, with harmless ones for far ones, where derivatives would be infinite."""
+  edge = _far_from(typeof(lower).dtype)
+  shape = np.broadcast_shapes(typeof(lower).shape, typeof(upper).shape)
+  lower, upper = broadcast_to(lower, shape), broadcast_to(upper, shape)
+  is_far = (lower >= edge) | (upper <= -edge)
+  return where(is_far, -1.0, lower), where(is_far, 1.0, upper)
 
 
 def _with_far(unit: Any, lower: Any, upper: Any, near: Any) -> Any:

@@ -48,9 +48,11 @@ def uniform(
   no_sharding("uniform", out_sharding)
   typed, _ = check_key("uniform", key)
   dtype = float_dtype("uniform", dtype)
-  unit = type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0)
+  unit = (
+      type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0))
   return _uniform(
-      typed, minval, maxval, shape=shape_of("uniform", shape), dtype=dtype, rounds=not unit)
+      typed, minval, maxval, shape=shape_of("uniform", shape), dtype=dtype,
+      rounds=not unit)
 
 
 @program("shape", "dtype", "rounds")
@@ -59,7 +61,8 @@ def _uniform(
     rounds: bool = False) -> Any:
   """Uniform numbers; `rounds` says that rounding could reach the upper bound."""
   minval, maxval = convert(minval, dtype), convert(maxval, dtype)
-  low, high = (_spread("uniform", n, x, shape) for n, x in (("minval", minval), ("maxval", maxval)))
+  low = _spread("uniform", "minval", minval, shape)
+  high = _spread("uniform", "maxval", maxval, shape)
   unit = unit_interval(key, shape, dtype)
   out = lax.add(lax.mul(unit, lax.sub(high, low)), low)
   if rounds:
@@ -68,7 +71,7 @@ def _uniform(
 
 
 def _spread(name: str, argument: str, x: Any, shape: Shape) -> Any:
-  """A parameter in the rank of the samples; its sizes of 1 stay, to be broadcast there."""
+  """A parameter in the rank of the samples; its sizes of 1 stay."""
   own = typeof(x).shape
   if len(own) > len(shape) or any(
       n not in (1, m) for n, m in zip(reversed(own), reversed(shape))):
@@ -105,7 +108,7 @@ def randint(
     key: a key.
     shape: the result's shape.
     minval: lower bound, of a shape that broadcasts to `shape`; reached.
-    maxval: upper bound; not reached. It may lie one above the largest number of the dtype.
+    maxval: upper bound; not reached. It may be one above the largest number of the dtype.
     dtype: an integer dtype; None: int32 (int64 with 64-bit types on).
     out_sharding: None: other values are not supported yet.
 
@@ -194,13 +197,16 @@ def _clipped(x: Any, dtype: Any) -> Any:
 
 @program("shape", "dtype")
 def _randint(
-    key: Any, minval: Any, maxval: Any, high_out: Any, *, shape: Shape, dtype: Any) -> Any:
-  low, high = (_spread("randint", n, x, shape) for n, x in (("minval", minval), ("maxval", maxval)))
+    key: Any, minval: Any, maxval: Any, high_out: Any, *, shape: Shape,
+    dtype: Any) -> Any:
+  low = _spread("randint", "minval", minval, shape)
+  high = _spread("randint", "maxval", maxval, shape)
   width = 8 * dtype.itemsize
   unsigned = np.dtype(f"uint{width}")
   keys = random_split_p.bind(key, shape=(2,))[0]
   first, second = (
-      random_bits(lax.index_in_dim(keys, i, 0, keepdims=False), width, shape) for i in (0, 1))
+      random_bits(lax.index_in_dim(keys, i, 0, keepdims=False), width, shape)
+      for i in (0, 1))
   span = convert(lax.sub(high, low), unsigned)
   one = unsigned.type(1)
   span = _where(lax.le(high, low), one, span)
@@ -265,7 +271,9 @@ def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
   # A number with twice the digits: high + low / 2**digits, compared digit by digit.
   keys = random_split_p.bind(key, shape=(2,))[0]
   high, low = (
-      _uniform(lax.index_in_dim(keys, i, 0, keepdims=False), 0.0, 1.0, shape=shape, dtype=dtype)
+      _uniform(
+          lax.index_in_dim(keys, i, 0, keepdims=False), 0.0, 1.0, shape=shape,
+          dtype=dtype)
       for i in (0, 1))
   scale = np.asarray(2.0 ** -float_info(dtype).nmant, dtype)[()]
   return lax.lt(high, lax.sub(p, lax.mul(low, scale)))
