@@ -115,7 +115,8 @@ def test_interp(agree: Agree) -> None:
   np.testing.assert_allclose(line, [-2, 18], rtol=1e-4)
   grad = gnomon.grad(lambda f: gnp.interp(np.float32(0.3), xp, f))(fp)
   np.testing.assert_allclose(grad.sum(), 1, rtol=1e-6)
-  for args, message in (((x, xp, fp[:3]), "equal size"), ((x, xp[:0], fp[:0]), "no points"),
+  for args, message in (((x, xp, fp[:3]), "equal size"),
+      ((x, xp[:0], fp[:0]), "no points"),
                         ((x, xp, fp, "foo"), "extrapolate")):
     with pytest.raises(ValueError, match=message):
       gnp.interp(*args)

@@ -33,10 +33,12 @@ def test_arithmetic(agree: Agree) -> None:
   want = np.polydiv(P, Q)
   np.testing.assert_allclose(quotient, want[0], rtol=1e-3, atol=1e-3)
   np.testing.assert_allclose(rest[-len(want[1]):], want[1], rtol=1e-3, atol=1e-3)
-  _, rest = gnp.polydiv(np.array([1.0, 5, 7]), np.array([1.0, 2]), trim_leading_zeros=True)
+  _, rest = gnp.polydiv(np.array([1.0, 5, 7]), np.array([1.0, 2]),
+      trim_leading_zeros=True)
   assert rest.tolist() == [1]
   assert gnp.polydiv(Q, P)[0].tolist() == [0]
-  product = gnp.polymul(np.array([0.0, 1, 2]), np.array([0, 1.0]), trim_leading_zeros=True)
+  product = gnp.polymul(np.array([0.0, 1, 2]), np.array([0, 1.0]),
+      trim_leading_zeros=True)
   assert product.tolist() == [1, 2]
 
 

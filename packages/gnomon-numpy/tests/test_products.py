@@ -1,4 +1,4 @@
-"""Products of vectors, matrices, tensors, `einsum`: NumPy's values in every dtype class."""
+"""Products of vectors, matrices, tensors, `einsum`: NumPy's values for all kinds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def complexes(*shape: int) -> Any:
 SHAPES = [
     ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 2)), ((4, 2, 3), (3,)),
     ((3,), (4, 3, 2)), ((2, 3), (4, 3, 2)), ((5, 1, 2, 3), (4, 3, 2)),
-    ((4, 2, 3), (4, 3, 2)), ((2, 0), (0, 3)), ((2, 3), (2, 3)), ((4, 3), (1, 3)), ((), (3,)),
+    ((4, 2, 3), (4, 3, 2)), ((2, 0), (0, 3)), ((2, 3), (2, 3)), ((4, 3), (1, 3)),
+    ((), (3,)),
     ((), ())]
 
 
@@ -97,7 +98,7 @@ SIZES = {"i": 2, "j": 3, "k": 4, "l": 5, "m": 2, "a": 3, "b": 2}
 def test_einsum(equation: str, agree: Agree) -> None:
   lead = iter([(6, 1), (5,)])
   shapes: list[tuple[int, ...]] = []
-  for term in equation.split("->")[0].split(","):
+  for term in equation.split("->", maxsplit=1)[0].split(","):
     letters = tuple([SIZES[c] for c in term.replace("...", "")])
     shapes.append((*next(lead), *letters) if "..." in term else letters)
   if equation.startswith("a..."):

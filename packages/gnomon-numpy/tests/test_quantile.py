@@ -92,6 +92,7 @@ def test_errors() -> None:
       (lambda: gnp.quantile(X, np.ones((1, 1))), ValueError, "vector"),
       (lambda: gnp.median(X, overwrite_input=True), ValueError, "overwrite_input"),
       (lambda: gnp.median(X, axis=7), ValueError, "out of bounds"),
-      (lambda: gnp.percentile(X, 3, out_sharding=1), NotImplementedError, "out_sharding")):
+      (lambda: gnp.percentile(X, 3, out_sharding=1), NotImplementedError,
+          "out_sharding")):
     with pytest.raises(error, match=message):
       call()

@@ -1,4 +1,4 @@
-"""Sums, extremes, means, variances, cumulated sums: NumPy's values in every dtype class."""
+"""Sums, extremes, means, variances, cumulated sums: NumPy's values for all kinds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SAMPLES = {
     "float": X, "nan": N, "int": I, "bool": MASK, "complex": X + 1j * X[::-1],
     "half": X.astype(np.float16), "empty": np.zeros((0, 3), np.float32),
     "scalar": X[0, 0, 0]}
-PLAIN = ["sum", "prod", "max", "min", "any", "all", "mean", "std", "var", "ptp", "average",
+PLAIN = ["sum", "prod", "max", "min", "any", "all", "mean", "std", "var", "ptp",
+    "average",
          "count_nonzero"]
 OF_NUMBERS = ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd", "nanvar"]
 

@@ -1,4 +1,4 @@
-"""Shapes, joining, cutting, repeating, shifting: NumPy's values; errors say what is wrong."""
+"""Shapes, joining, cutting, repeating, shifting: NumPy's values; errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def test_reshape(agree: Agree) -> None:
   assert gnp.reshape(X, np.int64(24)).shape == (24,)
   assert gnp.reshape(X, gnp.array([4, 6])).shape == (4, 6)
   for shape, message in (((5, -1), "does not divide"), ((-1, -1), "one size"),
-                         ((7,), r"\(2, 3, 4\)"), ((-2, 12), "negative"), ((2.0, 12), "2.0")):
+                         ((7,), r"\(2, 3, 4\)"), ((-2, 12), "negative"),
+                         ((2.0, 12), "2.0")):
     with pytest.raises(TypeError, match=message):
       gnp.reshape(X, shape)
   with pytest.raises(TypeError, match="could be anything"):
@@ -59,7 +60,8 @@ def test_axes(agree: Agree) -> None:
     for start in range(-3, 4):
       assert gnp.rollaxis(X, axis, start).shape == np.rollaxis(X, axis, start).shape
   for call, message in (
-      (lambda: gnp.squeeze(X, 1), "size"), (lambda: gnp.expand_dims(X, (0, 0)), "duplicate"),
+      (lambda: gnp.squeeze(X, 1), "size"), (lambda: gnp.expand_dims(X, (0, 0)),
+          "duplicate"),
       (lambda: gnp.swapaxes(X, 0, 7), "out of bounds"),
       (lambda: gnp.moveaxis(X, (0, 1), (0,)), "2 and 1"),
       (lambda: gnp.rollaxis(X, 0, 9), "start"),
@@ -72,7 +74,8 @@ def test_axes(agree: Agree) -> None:
 
 def test_questions() -> None:
   for x in (X, V, 3, 2.5):
-    assert (gnp.ndim(x), gnp.shape(x), gnp.size(x)) == (np.ndim(x), np.shape(x), np.size(x))
+    assert (gnp.ndim(x), gnp.shape(x), gnp.size(x)) == (np.ndim(x), np.shape(x),
+        np.size(x))
   assert gnp.size(X, 1) == 3
   assert gnp.size(X, (0, -1)) == 8
   assert gnp.broadcast_shapes((2, 1), 3, (1, 3)) == (2, 3)
@@ -89,7 +92,8 @@ def test_broadcasting(agree: Agree) -> None:
     assert getattr(gnp, name)() == []
   agree("broadcast_to", M, (2, 3, 4))
   agree("broadcast_to", 3, 2)
-  for g, w in zip(gnp.broadcast_arrays(X, M[:1], 1.0), np.broadcast_arrays(X, M[:1], 1.0)):
+  for g, w in zip(gnp.broadcast_arrays(X, M[:1], 1.0), np.broadcast_arrays(X, M[:1],
+      1.0)):
     np.testing.assert_array_equal(g, w)
   with pytest.raises(ValueError, match="fewer dimensions"):
     gnp.broadcast_to(X, (3, 4))
@@ -135,7 +139,8 @@ def test_joining(agree: Agree) -> None:
 
 
 def test_cutting(agree: Agree) -> None:
-  for cuts, axis in ((2, 0), ([1, 2], 1), ([1, -1, 7], 2), (np.array([1, 3]), -1), ([], 0)):
+  for cuts, axis in ((2, 0), ([1, 2], 1), ([1, -1, 7], 2), (np.array([1, 3]), -1),
+      ([], 0)):
     agree("split", X, cuts, axis=axis)
   for parts in (3, 5, [1, 3]):
     agree("array_split", X, parts, axis=2)
@@ -155,7 +160,8 @@ def test_repeating(agree: Agree) -> None:
   for reps in (2, (2,), (2, 1, 1, 2), 0, (1, 2), np.array([2, 3])):
     agree("tile", M, reps)
   agree("tile", 3, 2)
-  for repeats, axis in ((2, None), (3, 1), (np.array([1, 0, 2]), 1), (0, 0), (np.array(2), 2)):
+  for repeats, axis in ((2, None), (3, 1), (np.array([1, 0, 2]), 1), (0, 0),
+      (np.array(2), 2)):
     agree("repeat", X, repeats, axis=axis)
   agree("repeat", 3, 4)
   agree("resize", X, (5, 7))
@@ -223,10 +229,12 @@ def test_deleting(agree: Agree) -> None:
   agree("delete", M, [0, 3, 5])
   for where in (0, 1, -1):
     np.testing.assert_array_equal(
-        gnomon.jit(lambda i: gnp.delete(M, i, axis=0))(where), np.delete(M, where, axis=0))
+        gnomon.jit(lambda i: gnp.delete(M, i, axis=0))(where),
+        np.delete(M, where, axis=0))
   unique = gnomon.jit(lambda i: gnp.delete(M, i, axis=1, assume_unique_indices=True))
   np.testing.assert_array_equal(unique(np.array([0, -1])), np.delete(M, [0, -1], axis=1))
-  with pytest.raises(gnomon.errors.ConcretizationTypeError, match="assume_unique_indices"):
+  with pytest.raises(gnomon.errors.ConcretizationTypeError,
+      match="assume_unique_indices"):
     gnomon.jit(lambda i: gnp.delete(M, i))(np.array([0, 1]))
   with pytest.raises(ValueError, match="mask"):
     gnp.delete(M, np.array([True]), axis=0)

@@ -34,7 +34,8 @@ def test_bincount(agree: Agree) -> None:
       (lambda: gnp.bincount(X[0]), TypeError, "integer"),
       (lambda: gnp.bincount(I.reshape(3, 4)), ValueError, "1-dimensional"),
       (lambda: gnp.bincount(I, weights=X), ValueError, "weights"),
-      (lambda: gnomon.jit(gnp.bincount)(I), gnomon.errors.ConcretizationTypeError, "length")):
+      (lambda: gnomon.jit(gnp.bincount)(I), gnomon.errors.ConcretizationTypeError,
+          "length")):
     with pytest.raises(error, match=message):
       call()
 

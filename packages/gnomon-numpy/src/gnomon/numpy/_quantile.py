@@ -22,7 +22,6 @@ from gnomon.numpy._reductions import Axis, elements, prepare
 from gnomon.numpy._values import (
   array_of,
   choose,
-  is_concrete,
   is_kind,
   is_nan,
   keep_axes,
