@@ -272,8 +272,9 @@ def block(arrays: Any) -> Any:
       along the last axis, the next ones along the one before it, and so on.
 
   >>> import gnomon.numpy as gnp
-  >>> gnp.block([[gnp.eye(1), gnp.zeros((1, 1))], [gnp.zeros((1, 1)),
-  gnp.eye(1)]]).tolist() [[1.0, 0.0], [0.0, 1.0]]
+  >>> one, zero = gnp.eye(1), gnp.zeros((1, 1))
+  >>> gnp.block([[one, zero], [zero, one]]).tolist()
+  [[1.0, 0.0], [0.0, 1.0]]
 
   Raises:
     TypeError: there is a tuple, or sizes do not fit.
