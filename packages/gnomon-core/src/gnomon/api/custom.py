@@ -459,6 +459,7 @@ def checkpoint(
   held_names = tools.str_tuple(static_argnames, "static_argnames")
 
   @functools.wraps(fun)
+  @tools.filtered
   def remat(*args: Any, **kwargs: Any) -> Any:
     n = len(args)
     fixed = {i % n for i in nums if -n <= i < n}

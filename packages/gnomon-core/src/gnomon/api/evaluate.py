@@ -95,6 +95,7 @@ def abstract_leaves(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> lis
   return out
 
 
+@tools.filtered
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
   """The shapes and dtypes of a function's result, without computing it.
 
@@ -160,6 +161,7 @@ def make_jaxpr(
   static = tools.int_tuple(static_argnums, "static_argnums")
 
   @functools.wraps(fun)
+  @tools.filtered
   def make(*args: Any, **kwargs: Any) -> Any:
     env = _axis_env.get()
     token = _axis_env.set((*env, *((n, s) for n, s in axis_env))) if axis_env else None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.api import tools
-from gnomon.core import dtypes, source
+from gnomon.core import dtypes
 from gnomon.core.structural import instantiate
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
@@ -75,6 +75,7 @@ def _check_arrays(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> list[
   return tools.check_leaves(leaves, f"{who} of {tools.function_name(fun)}", paths)
 
 
+@tools.filtered
 def jvp(
     fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
   """The value of a function and its derivative along a direction (forward mode).
@@ -135,6 +136,7 @@ def _check_tangent(t: Any, primal: ShapedArray, i: int, tree: Any) -> Any:
   return t
 
 
+@tools.filtered
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
   """The value of a function and its derivative there as a linear function.
 
@@ -208,6 +210,7 @@ def pull_back(lin: Linearized, cotangents: Sequence[Any], n: int) -> list[Any]:
   return [next(found) if m else Zero(a) for m, a in zip(lin.moves, lin.in_avals)]
 
 
+@tools.filtered
 def vjp(
     fun: Callable[..., Any], *primals: Any, has_aux: bool = False,
     reduce_axes: Sequence[Any] = ()) -> Any:
@@ -319,14 +322,8 @@ def _value_and_grad(
       else tools.int_tuple(argnums, "argnums"))
 
   @functools.wraps(fun)
+  @tools.filtered
   def wrapped(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    try:
-      return call(args, kwargs)
-    except Exception as e:
-      source.filter_traceback(e)
-      raise
-
-  def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     nums, rebuild = _picked(who, fun, argnums, args)
     picked = tuple([args[i] for i in nums])
     xs, tree = flatten(picked)

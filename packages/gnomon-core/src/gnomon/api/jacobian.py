@@ -60,6 +60,7 @@ def jacfwd(
   tools.check_callable(fun, "jacfwd")
 
   @functools.wraps(fun)
+  @tools.filtered
   def jacobian(*args: Any, **kwargs: Any) -> Any:
     nums, rebuild = _picked("jacfwd", fun, argnums, args)
     xs, tree = flatten(tuple([args[i] for i in nums]))
@@ -112,6 +113,7 @@ def jacrev(
   tools.check_callable(fun, "jacrev")
 
   @functools.wraps(fun)
+  @tools.filtered
   def jacobian(*args: Any, **kwargs: Any) -> Any:
     nums, rebuild = _picked("jacrev", fun, argnums, args)
     xs, tree = flatten(tuple([args[i] for i in nums]))

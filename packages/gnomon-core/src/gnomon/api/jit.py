@@ -11,7 +11,6 @@ from typing import Any
 
 from gnomon import _config
 from gnomon.api import stages, tools
-from gnomon.core import source
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
@@ -293,8 +292,8 @@ def jit(
 
   Args:
     fun: the function. Left out, `jit` returns a decorator with the other arguments.
-    in_shardings: where arguments live; for programs over several devices.
-    out_shardings: where results live.
+    in_shardings: where arguments live, in programs over several devices; must be None.
+    out_shardings: where results live; must be None.
     static_argnums: positional arguments that are part of the program: hashable values,
       for each of which the function is compiled anew. They imply the names.
     static_argnames: the same by name; they imply the numbers.
@@ -328,6 +327,11 @@ def jit(
         keep_unused=keep_unused, device=device, backend=backend, inline=inline,
         compiler_options=compiler_options)
   tools.check_callable(fun, "jit")
+  if in_shardings is not None or out_shardings is not None:
+    raise NotImplementedError(
+        "in_shardings and out_shardings of jit are for programs over several devices, "
+        "which this installation does not have; leave them out, and put arguments where "
+        "they belong with gnomon.device_put")
   if backend is not None and device is None:
     device = backends.devices(backend)[0]
   info = JitInfo(
@@ -339,12 +343,9 @@ def jit(
 
 def _wrap(fun: Any, info: JitInfo) -> Any:
   """The C++ function object with Python's attributes of a wrapped function."""
+  @tools.filtered
   def cache_miss(*args: Any, **kwargs: Any) -> Any:
-    try:
-      return info.miss(args, kwargs)
-    except Exception as e:
-      source.filter_traceback(e)
-      raise
+    return info.miss(args, kwargs)
 
   function = fastpath.jit_function(
       info.name, fun, cache_miss, info.static_argnums, info.static_argnames, info.key,

@@ -6,12 +6,15 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from gnomon.core import source
 from gnomon.core.jaxpr import DebugInfo
 from gnomon.core.types import typeof
 from gnomon.runtime.jaxlib import pytrees
 from gnomon.tree_util import keystr, tree_flatten_with_path
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 registry = pytrees.default_registry
 flatten = registry.flatten
@@ -32,6 +35,19 @@ def function_name(fun: Any) -> str:
   if name is None and isinstance(fun, functools.partial):
     return function_name(fun.func)
   return name or type(fun).__name__
+
+
+def filtered(fun: F) -> F:
+  """A function of the library, whose errors show the user's frames alone."""
+  @functools.wraps(fun)
+  def call(*args: Any, **kwargs: Any) -> Any:
+    try:
+      return fun(*args, **kwargs)
+    except Exception as e:
+      source.filter_traceback(e)
+      raise
+
+  return call  # type: ignore[return-value]
 
 
 def describe_function(fun: Any) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnomon.api import tools
-from gnomon.core import source
 from gnomon.core.types import typeof
 from gnomon.transform.vmap import Axis, to_dim, vmap_flat
 from gnomon.tree_util import flatten_axes
@@ -55,14 +54,8 @@ def vmap(
           f"{axes!r}")
 
   @functools.wraps(fun)
+  @tools.filtered
   def mapped(*args: Any, **kwargs: Any) -> Any:
-    try:
-      return call(args, kwargs)
-    except Exception as e:
-      source.filter_traceback(e)
-      raise
-
-  def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
       raise ValueError(
           "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "

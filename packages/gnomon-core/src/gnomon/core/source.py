@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any
 
+from gnomon import _config
 from gnomon.runtime.jaxlib import mlir
 
 _excluded: list[str] = []
@@ -69,7 +70,12 @@ def here() -> Any:
 
 
 def filter_traceback(e: BaseException) -> None:
-  """Removes this library's frames from the traceback of `e`, keeping the user's."""
+  """Removes this library's frames from the traceback of `e`, keeping the user's.
+
+  The option `traceback_filtering` may forbid it.
+  """
+  if _config.current().traceback_filtering == "off":
+    return
   tb, kept = e.__traceback__, []
   while tb is not None:
     if is_user_file(tb.tb_frame.f_code.co_filename):
