@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import gnomon
-import gnomon.numpy as gnp
 import numpy as np
 import pytest
+
+import gnomon
+import gnomon.numpy as gnp
 
 I32, F32 = np.dtype("int32"), np.dtype("float32")
 

@@ -7,10 +7,11 @@ import random
 import warnings
 from typing import Any
 
-import gnomon
-import gnomon.numpy as gnp
 import numpy as np
 import pytest
+
+import gnomon
+import gnomon.numpy as gnp
 from gnomon import lax
 
 SHAPES: tuple[tuple[int, ...], ...] = ((5,), (3, 4), (2, 3, 4))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import gnomon
-import gnomon.numpy as gnp
 import numpy as np
 import pytest
+
+import gnomon
+import gnomon.numpy as gnp
 
 RNG = np.random.default_rng(0)
 

@@ -54,7 +54,7 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
 
 def _emit_exp2(ctx: Any, x: Any, *, accuracy: Any) -> Any:
   b, out = ctx.b, ctx.avals_out[0]
-  if out.dtype.itemsize < 4:  # the rounding of the product would be magnified by the power
+  if out.dtype.itemsize < 4:  # the power would magnify the rounding of the product
     wide = ShapedArray(out.shape, np.dtype(np.float32))
     result = _emit_wide_exp2(b, b.convert(x, out, wide), wide, accuracy)
     return b.convert(result, wide, out)

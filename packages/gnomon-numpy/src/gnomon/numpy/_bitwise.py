@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.numpy._arithmetic import is_kind
 from gnomon.numpy._compiled import compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.types import typeof

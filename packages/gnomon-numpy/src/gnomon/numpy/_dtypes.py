@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from gnomon.core import dtypes
 from gnomon.core.dtypes import finfo as finfo
 from gnomon.core.dtypes import iinfo as iinfo

@@ -16,9 +16,21 @@ from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._conversion import on_device
 from gnomon.numpy._promotion import (
-    broadcast_shapes, canonical_axis, check_arraylike, promote_dtypes)
+  broadcast_shapes,
+  canonical_axis,
+  check_arraylike,
+  promote_dtypes,
+)
 from gnomon.numpy._values import (
-    array_of, arrays_of, concrete, is_concrete, one_array, refuse_out, spread, take_rows)
+  array_of,
+  arrays_of,
+  concrete,
+  is_concrete,
+  one_array,
+  refuse_out,
+  spread,
+  take_rows,
+)
 
 _HINT = "Give the number of elements with size=."
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from gnomon import custom_jvp, lax
 from gnomon.core.structural import select_n
 from gnomon.numpy._compiled import compiled

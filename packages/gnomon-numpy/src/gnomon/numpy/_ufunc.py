@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from gnomon import eval_shape, lax, vmap
 from gnomon.core.structural import select_n
 from gnomon.core.trace import Tracer

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from gnomon import lax
 from gnomon.numpy import _arithmetic, _bitwise, _comparison, _exponents
 from gnomon.numpy._promotion import canonical_axes, canonical_axis

@@ -106,7 +106,7 @@ def subset_range(name: str, subset: tuple[int, int], n: int) -> tuple[int, int]:
   first, end = ints(subset)
   if not 0 <= first <= end <= n:
     raise ValueError(
-        f"{name}: subset_by_index must be a range (first, end) within the {n} values, got "
+        f"{name}: subset_by_index must be a range (first, end) of the {n} values, got "
         f"{subset}")
   return first, end
 

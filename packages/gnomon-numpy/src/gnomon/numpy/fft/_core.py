@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gnomon import lax
+from gnomon.core import dtypes
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.lax import FftType
@@ -110,7 +111,9 @@ def _sizes(
 def _prepared(name: str, x: Any, kind: FftType) -> Any:
   """The operand in a dtype that is transformed."""
   dtype = typeof(x).dtype
-  double = dtype.name in ("float64", "complex128")
+  whole = not dtypes.issubdtype(dtype, np.inexact)
+  double = dtype.name in ("float64", "complex128") or (
+      whole and dtypes.canonicalize_dtype(np.float64) == np.float64)
   if kind == FftType.RFFT:
     if is_kind(x, np.complexfloating):
       raise ValueError(

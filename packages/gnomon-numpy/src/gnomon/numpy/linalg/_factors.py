@@ -132,7 +132,7 @@ def svd(
   [3.0, 2.0]
 
   Raises:
-    ValueError: `a` has less than two axes, or no square matrices if `hermitian`; the subset
+    ValueError: `a` has less than two axes, or no square matrices if `hermitian`; subset
       is no range, or is to have full matrices.
     TypeError: `a` is no array, or of half precision.
   """

@@ -210,12 +210,12 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
       of neighbours differ.
     TypeError: one is no array.
   """
-  return _multi_dot(*arrays, precision=precision)
+  return _multi_dot(tuple(arrays), precision=precision)
 
 
 @compiled(static=("precision",))
-def _multi_dot(*args: Any, precision: Any = None) -> Any:
-  xs = arrays_of("linalg.multi_dot", *args)
+def _multi_dot(arrays: tuple[Any, ...], precision: Any = None) -> Any:
+  xs = arrays_of("linalg.multi_dot", *arrays)
   shapes = [typeof(x).shape for x in xs]
   if len(xs) < 2:
     raise ValueError(f"linalg.multi_dot needs at least two arrays, got {len(xs)}")
