@@ -263,7 +263,7 @@ def test_the_runtime_obeys_the_guards() -> None:
 
 def test_trace_key_is_none_at_defaults_and_has_what_traces_depend_on() -> None:
   assert _config.trace_key() is None
-  with _config.debug_nans(), _config.log_compiles():
+  with _config.explain_cache_misses(), _config.log_compiles():
     assert _config.trace_key() is None
   with _config.numpy_dtype_promotion("strict"):
     outer = _config.trace_key()

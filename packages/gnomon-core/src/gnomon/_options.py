@@ -74,11 +74,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("jax_cross_host_transport_addresses", "str", "", env=False),
     Option("jax_cuda_visible_devices", "str", "all", env=False),
     Option("jax_custom_vjp3", "bool", False, traced=True),
-    Option("jax_debug_infs", "bool", False),
+    Option("jax_debug_infs", "bool", False, traced=True),  # C++ must ask again
     Option("jax_debug_key_reuse", "bool", False, traced=True),
     Option("jax_debug_leaked_clients_on_clear_backends", "bool", False),
     Option("jax_debug_log_modules", "str", ""),
-    Option("jax_debug_nans", "bool", False),
+    Option("jax_debug_nans", "bool", False, traced=True),
     Option("jax_default_device", "device", None, optional=True, traced=True),
     Option("jax_default_matmul_precision", "enum", None,
         values=MATMUL, optional=True, traced=True),

@@ -14,9 +14,9 @@ from gnomon.api import stages, tools
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
-from gnomon.runtime import backends
+from gnomon.runtime import backends, watch
 from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
-from gnomon.runtime.execute import as_operand, common_device, explain
+from gnomon.runtime.execute import as_operand, common_device, explain, is_watching
 from gnomon.runtime.jaxlib import arrays, fastpath
 from gnomon.transform.call import jit_p
 from gnomon.transform.vmap import axis_env
@@ -42,6 +42,10 @@ def _trace(
     fun: Any, who: str, in_tree: Any, avals: tuple[Any, ...], static: Any, dropped: Any,
 ) -> Traced:
   """Traces `fun`; `static` is `(positions, values, names and values)`."""
+  if _config.current().no_tracing:
+    raise RuntimeError(
+        f"the function {tools.describe_function(fun)} would be traced for {who}, but the "
+        "option no_tracing is set: it was not called with these types before")
   nums, values, named = static
   out_tree: Any = None
 
@@ -236,12 +240,29 @@ class JitInfo:
     device = self.device or common_device(operands, f"the jitted function {self.name}")
     exe = self.executable(traced.jaxpr, device, donated)
     committed = self.device is not None or any(physical(x)._committed for x in operands)
+    placed = [to_device(physical(x), device) for x in operands]
+    watching = is_watching()
+    if watching:
+      watch.check_execution(f"the jitted function {self.name}")
     outs = run_jitted(
-        exe, [to_device(physical(x), device) for x in operands], committed,
+        exe, placed, committed,
         lambda i: tools.leaf_names(self.fun, tree, static[0])()[i])
+    if watching:
+      self.check_numbers(outs, traced.jaxpr, operands, donated)
     out = traced.out_tree.unflatten(outs)
-    simple = exe.plain and all(type(x) is Array for x in operands)
+    simple = exe.plain and not watching and all(type(x) is Array for x in operands)
     return out, self.fast(exe, traced, committed) if simple else None
+
+  def check_numbers(
+      self, outs: Any, jaxpr: ClosedJaxpr, operands: Sequence[Any],
+      donated: Sequence[bool]) -> None:
+    """Looks for bad numbers in results; finds the operation that made one."""
+    try:
+      watch.check_numbers(outs, f"the jitted function {self.name}")
+    except FloatingPointError:
+      if not any(donated):  # else the arguments are gone
+        watch.locate(jaxpr, operands, self.name)
+      raise
 
   def executable(
       self, jaxpr: ClosedJaxpr, device: Any, donated: tuple[bool, ...]) -> Executable:

@@ -10,7 +10,7 @@ from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.types import typeof
 from gnomon.lowering.module import Lowered as Module
 from gnomon.lowering.module import lower_module
-from gnomon.runtime import backends
+from gnomon.runtime import backends, watch
 from gnomon.runtime.compile import Executable, compile_module, physical, to_device
 from gnomon.runtime.execute import as_operand, run
 from gnomon.runtime.jaxlib import mlir, programs
@@ -195,7 +195,11 @@ class Compiled(_Stage):
         to_device(physical(as_operand(_exact(x, a), own=d)), exe.device)
         for x, a, d in zip(leaves, c.jaxpr.in_avals, c.donated)]
     committed = any(x._committed for x in operands)
-    return c.out_tree.unflatten(run(exe, operands, committed))
+    what = f"the compiled function {c.info.name}"
+    watch.check_execution(what)
+    outs = run(exe, operands, committed)
+    watch.check_numbers(outs, what)
+    return c.out_tree.unflatten(outs)
 
 
 def _exact(x: Any, aval: Any) -> Any:

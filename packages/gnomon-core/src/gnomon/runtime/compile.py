@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gnomon import _config
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.types import WrappedArray, physical_aval, typeof
@@ -70,9 +72,21 @@ def compile_jaxpr(
     raise RuntimeError(
         "this process was forked after gnomon had started its runtime, whose threads do "
         "not survive a fork: start processes with the 'spawn' or 'forkserver' method")
+  began = time.perf_counter()
   lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
+  between = time.perf_counter()
   loaded = compile_module(lowered.module, device, options)
+  if _config.current().log_compiles:
+    _log_compile(name, jaxpr, between - began, time.perf_counter() - between)
   return Executable(loaded, lowered, device, jaxpr.out_avals)
+
+
+def _log_compile(name: str, jaxpr: ClosedJaxpr, lowering: float, compiling: float) -> None:
+  import logging  # few programs ask for it
+
+  logging.getLogger("gnomon").warning(
+      "compiled %s for arguments of the types (%s): lowered in %.3f s, compiled in %.3f s",
+      name, ", ".join(map(str, jaxpr.in_avals)), lowering, compiling)
 
 
 def compile_module(

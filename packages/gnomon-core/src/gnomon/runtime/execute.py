@@ -16,7 +16,7 @@ from gnomon.core.rule import impl_rule
 from gnomon.core.stage import trace_to_closed, unhashable
 from gnomon.core.trace import Tracer, leaked
 from gnomon.core.types import WrappedArray, typeof
-from gnomon.runtime import backends
+from gnomon.runtime import backends, watch
 from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
 from gnomon.runtime.jaxlib import arrays, errors
 
@@ -27,6 +27,16 @@ _scalars: dict[Any, Any] = {}
 _MAX_SCALARS = 4096
 _MAX_PROGRAMS = 4096  # hits must cost nothing, so that full tables are emptied
 _several_devices = False
+_careful = False  # whether the short path must not be taken
+
+
+def _watch(on: bool) -> None:
+  global _careful, _watching
+  _watching, _careful = on, on or _several_devices
+
+
+_watching = False
+watch.Switch(watch.OPTIONS, _watch)
 
 
 def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
@@ -37,7 +47,7 @@ def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
     entry = _table.get(key)
   except TypeError:
     raise unhashable(primitive, params) from None
-  if entry is None or _several_devices:
+  if entry is None or _careful:
     return _slow(primitive, args, params, key)
   run, plain, committed = entry
   try:
@@ -84,12 +94,12 @@ _PYTHON = frozenset({bool, int, float, complex})
 
 def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: Any) -> Any:
   """The first time, or whatever the short path cannot do."""
-  global _several_devices
+  global _several_devices, _careful
   impl = impl_rule.get(primitive)
   if impl is not None:
     return impl(*args, **params)
   if backends.device_count() > 1:
-    _several_devices = True
+    _several_devices = _careful = True
   device = common_device(args, primitive.name)
   memo = _programs
   if primitive.call:  # what holds programs is remembered with the first of them
@@ -107,7 +117,17 @@ def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: An
       and all(type(x) is Array for x in args)):
     _table[key] = (exe.run, *exe.handlers)
   committed = any(physical(x)._committed for x in args)
-  return run(exe, [to_device(physical(x), device) for x in args], committed)
+  if _watching:
+    watch.check_execution(f"the operation {primitive.name}")
+  outs = run(exe, [to_device(physical(x), device) for x in args], committed)
+  if _watching:
+    watch.check_numbers(outs, primitive.name)
+  return outs
+
+
+def is_watching() -> bool:
+  """Whether an option asks for a look at every execution."""
+  return _watching
 
 
 def run(exe: Executable, args: list[Any], committed: bool) -> Any:
