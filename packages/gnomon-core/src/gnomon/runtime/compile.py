@@ -81,11 +81,13 @@ def compile_jaxpr(
   return Executable(loaded, lowered, device, jaxpr.out_avals)
 
 
-def _log_compile(name: str, jaxpr: ClosedJaxpr, lowering: float, compiling: float) -> None:
+def _log_compile(
+    name: str, jaxpr: ClosedJaxpr, lowering: float, compiling: float) -> None:
   import logging  # few programs ask for it
 
   logging.getLogger("gnomon").warning(
-      "compiled %s for arguments of the types (%s): lowered in %.3f s, compiled in %.3f s",
+      "compiled %s for arguments of the types (%s): lowered in %.3f s, compiled in "
+      "%.3f s",
       name, ", ".join(map(str, jaxpr.in_avals)), lowering, compiling)
 
 
