@@ -1,4 +1,7 @@
-"""Checks the public names: each package pins what its `__all__` lists hold.
+"""Checks the public names: each package pins what its modules export.
+
+That is what `__all__` lists; in an `__init__.py` without one, what is imported
+`as` itself.
 
 The pins are `packages/X/exports.txt`, a name a line. One that comes or goes is a change
 for users, so that it must show in a diff: `python tools/check_exports.py --update`.
@@ -31,7 +34,14 @@ def listed(tree: ast.Module, path: pathlib.Path) -> list[str] | None:
             f"{path}:{node.lineno}: __all__ is computed; write it as a list of strings, "
             "so that tools and readers see it"
         ) from None
-  return None
+  if path.name != "__init__.py":
+    return None
+  names = [
+      alias.name
+      for node in tree.body if isinstance(node, ast.ImportFrom)
+      for alias in node.names if alias.asname == alias.name
+  ]
+  return names or None
 
 
 def modules(source: pathlib.Path) -> Iterator[tuple[str, pathlib.Path]]:

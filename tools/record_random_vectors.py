@@ -292,7 +292,7 @@ def distributions() -> Iterator[Case]:
     if name not in ("ball", "dirichlet", *matrices):
       yield Case(name, (*plain, (3,)), mapped=2)
   for method in ("svd", "eigh"):
-    how = {"method": method}
+    how: dict[str, object] = {"method": method}
     yield Case("multivariate_normal", (*parameters()["multivariate_normal"], (2,)), how)
   for m in (2, 5):
     yield Case("orthogonal", (3, (2,)), {"m": m}, seed=24)

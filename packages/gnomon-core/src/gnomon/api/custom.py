@@ -374,11 +374,11 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
     if ct is None or tangent.dtype == dtypes.float0 or type(ct) is SymbolicZero:
       checked.append(Zero(tangent))
       continue
-    got: Any = typeof(ct) if is_array_like(ct) else f"{ct!r}, which is no array"
-    if type(got) is str or got.shape != tangent.shape or got.dtype != tangent.dtype:
+    own: Any = typeof(ct) if is_array_like(ct) else f"{ct!r}, which is no array"
+    if type(own) is str or own.shape != tangent.shape or own.dtype != tangent.dtype:
       raise ValueError(
           f"the custom VJP bwd rule of {name} must return cotangents of the types of the "
-          f"arguments: expected {tangent}, got {got}")
+          f"arguments: expected {tangent}, got {own}")
     checked.append(ct)
   return checked
 

@@ -106,8 +106,8 @@ def svd(
   if subset_by_index is not None:
     n = typeof(outs[0]).ndim - 1
     first, end = subset_range("svd", subset_by_index, typeof(outs[0]).shape[-1])
-    outs = [
-        slice_in_dim(v, first, end, axis=axis) for v, axis in zip(outs, (n, n + 1, n))]
+    outs = tuple([
+        slice_in_dim(v, first, end, axis=axis) for v, axis in zip(outs, (n, n + 1, n))])
   if not compute_uv:
     return outs[0]
   s, u, vh = outs
