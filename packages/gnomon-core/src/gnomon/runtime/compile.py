@@ -47,7 +47,7 @@ class Executable:
     kept = [x for x, k in zip(args, self.kept) if k]
     if self.const_args:
       kept = self.const_args + kept
-    return self.run(kept).consume_with_handlers(self.handlers[committed])
+    return tuple(self.run(kept).consume_with_handlers(self.handlers[committed]))
 
 
 def physical(x: Any) -> Any:

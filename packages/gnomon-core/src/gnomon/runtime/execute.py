@@ -53,8 +53,8 @@ def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
   try:
     for x in args:
       if x._committed:
-        return run(args).consume_with_handlers(committed)
-    return run(args).consume_with_handlers(plain)
+        return tuple(run(args).consume_with_handlers(committed))
+    return tuple(run(args).consume_with_handlers(plain))
   except Exception as e:  # noqa: BLE001 -- raised again, in our words
     raise explain(e, args) from None
 
