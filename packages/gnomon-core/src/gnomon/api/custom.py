@@ -120,12 +120,13 @@ class _Custom:
 
   def _check(self, leaves: Sequence[Any], moving: Sequence[Any]) -> list[Any]:
     """The types of the differentiable arguments."""
-    def names() -> list[str]:
+    try:
+      return [typeof(x) for x in leaves]
+    except TypeError:
       tree = flatten((tuple(moving), {}))[1]
-      return tools.leaf_names(self.fun, tree, self.nondiff_argnums)()
-
-    who = f"{tools.function_name(self.fun)}, which has a custom derivative,"
-    return tools.check_leaves(leaves, who, names)
+      names = tools.leaf_names(self.fun, tree, self.nondiff_argnums)
+      who = f"{tools.function_name(self.fun)}, which has a custom derivative,"
+      return tools.check_leaves(leaves, who, names)
 
   @functools.cached_property
   def _defaults(self) -> bool:
