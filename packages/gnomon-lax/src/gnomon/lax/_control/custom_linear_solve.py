@@ -61,7 +61,8 @@ def custom_linear_solve(
   >>> from gnomon import lax
   >>> x = lax.custom_linear_solve(
   ...     lambda x: lax.mul(x, 4.0), 2.0, lambda matvec, b: lax.div(b, 4.0),
-  symmetric=True) >>> float(x)
+  ...     symmetric=True)
+  >>> float(x)
   0.5
 
   Raises:
