@@ -20,6 +20,7 @@ from gnomon.lax.linalg._lu import lu as lu
 from gnomon.lax.linalg._lu import lu_p as lu_p
 from gnomon.lax.linalg._lu import lu_pivots_to_permutation as lu_pivots_to_permutation
 from gnomon.lax.linalg._lu import lu_pivots_to_permutation_p as lu_pivots_to_permutation_p
+from gnomon.lax.linalg._qdwh import qdwh as qdwh
 from gnomon.lax.linalg._qr import geqrf_p as geqrf_p
 from gnomon.lax.linalg._qr import householder_product as householder_product
 from gnomon.lax.linalg._qr import householder_product_p as householder_product_p
