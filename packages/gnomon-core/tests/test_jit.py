@@ -507,18 +507,33 @@ def test_trace_lower_and_compile(ops: Any) -> None:
 def test_a_compiled_function_checks_its_arguments(ops: Any) -> None:
   f = gnomon.jit(ops.mul).lower(
       np.ones(3, np.float32), np.ones(3, np.float32)).compile()
+  one = np.ones(3, np.float32)
   with pytest.raises(TypeError, match=r"(?s)compiled for float32\[3\].*float32\[4\]"):
-    f(np.ones(3, np.float32), np.ones(4, np.float32))
-  with pytest.raises(TypeError, match="structure"):
-    f(np.ones(3, np.float32))
+    f(one, np.ones(4, np.float32))
+  with pytest.raises(TypeError, match=r"another structure.*at \[0\] .*2.*1"):
+    f(one)
+  with pytest.raises(TypeError, match=r"cannot be transformed.*StageTracer"):
+    gnomon.jit(f)(one, one)
+  with pytest.raises(TypeError, match=r"of the compiled function function .*'text'"):
+    f(one, "text")
   with pytest.raises(TypeError, match="int32"):
     f(np.ones(3, np.float32), np.ones(3, np.int32))
 
 
 def test_static_arguments_ahead_of_time(ops: Any) -> None:
   f = gnomon.jit(lambda x, n: ops.mul(x, float(n)), static_argnums=1)
-  compiled = f.lower(2.0, 3).compile()
-  assert float(compiled(2.0)) == 6.0
+  lowered = f.lower(2.0, 3)
+  assert float(lowered.compile()(2.0)) == 6.0
+  with pytest.raises(TypeError, match="Static arguments are part of it"):
+    lowered.compile()(2.0, 3)
+  g = gnomon.jit(
+      lambda n, x, *, m: ops.mul(x, float(n * m)), static_argnums=0, static_argnames="m",
+      donate_argnums=1).lower(3, np.float32(2), m=5)
+  assert float(g.compile()(np.float32(2))) == 30.0
+  (info,), _ = g.args_info
+  assert (info.shape, info.dtype, info.donated) == ((), np.float32, True)
+  with pytest.raises(TypeError, match=r"x: compiled for float32\[\], called with int32"):
+    g.compile()(2)
 
 
 # ---- many functions, many threads

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gnomon.api import tools
 from gnomon.api.evaluate import ShapeDtypeStruct, abstract_leaves
 from gnomon.core.jaxpr import ClosedJaxpr
-from gnomon.core.types import typeof
+from gnomon.core.trace import Tracer
 from gnomon.lowering.module import Lowered as Module
 from gnomon.lowering.module import lower_module
 from gnomon.runtime import backends, watch
 from gnomon.runtime.compile import Executable, compile_module, physical, to_device
 from gnomon.runtime.execute import as_operand, run
 from gnomon.runtime.jaxlib import mlir, programs
-from gnomon.tree_util import keystr, tree_flatten_with_path
+from gnomon.tree_util import equality_errors_pytreedef, keystr
 
 
 class Call:
   """What the stages of one call share: names, structures, types, donations."""
 
-  __slots__ = ("device", "donated", "in_tree", "info", "jaxpr", "kept_static", "out_tree")
+  __slots__ = ("device", "donated", "in_tree", "info", "jaxpr", "out_tree", "static")
 
   def __init__(self, info: Any, jaxpr: ClosedJaxpr, in_tree: Any, out_tree: Any,
-               donated: tuple[bool, ...], kept_static: Any) -> None:
+               donated: tuple[bool, ...], static: Any) -> None:
     self.info, self.jaxpr, self.in_tree, self.out_tree = info, jaxpr, in_tree, out_tree
-    self.donated, self.kept_static = donated, kept_static
+    self.donated, self.static = donated, static
     self.device = info.device
 
   def structs(self, avals: Sequence[Any]) -> list[ShapeDtypeStruct]:
@@ -38,6 +39,26 @@ class Call:
   @property
   def in_avals(self) -> Any:
     return self.in_tree.unflatten(self.jaxpr.in_avals)
+
+
+class ArgInfo:
+  """What is known of an argument: its type, and whether it is donated."""
+
+  __slots__ = ("_aval", "donated")
+
+  def __init__(self, aval: Any, donated: bool) -> None:
+    self._aval, self.donated = aval, donated
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self._aval.shape  # type: ignore[no-any-return]
+
+  @property
+  def dtype(self) -> Any:
+    return self._aval.dtype
+
+  def __repr__(self) -> str:
+    return f"ArgInfo({self._aval}, donated={self.donated})"
 
 
 class _Stage:
@@ -65,6 +86,12 @@ class _Stage:
   def in_avals(self) -> Any:
     """The types of the arguments, as `(args, kwargs)`."""
     return self._call.in_avals
+
+  @property
+  def args_info(self) -> Any:
+    """Types and donations of the arguments, as `(args, kwargs)`."""
+    c = self._call
+    return c.in_tree.unflatten(map(ArgInfo, c.jaxpr.in_avals, c.donated))
 
   @property
   def donate_argnums(self) -> tuple[int, ...]:
@@ -174,22 +201,10 @@ class Compiled(_Stage):
       TypeError: structure or types differ; names the argument.
     """
     c = self._call
-    leaves, tree, static = c.info.split(args, kwargs)
-    del static
+    leaves, tree = tools.flatten((args, kwargs))
     if tree != c.in_tree:
-      raise TypeError(
-          "the compiled function was compiled for arguments of the structure "
-          f"{c.in_tree}, and was called with {tree}")
-    wrong = []
-    for (path, x), aval in zip(
-        tree_flatten_with_path((args, kwargs))[0], c.jaxpr.in_avals, strict=False):
-      got = typeof(x)
-      if got.shape != aval.shape or got.dtype != aval.dtype:
-        wrong.append(f"{keystr(path)}: compiled for {aval}, called with {got}")
-    if wrong:
-      raise TypeError(
-          "argument types differ from the types for which this computation was compiled: "
-          + "; ".join(wrong))
+      raise TypeError(_other_structure(c, tree))
+    self._check_types(leaves)
     exe = self._executable
     operands = [
         to_device(physical(as_operand(_exact(x, a), own=d)), exe.device)
@@ -200,6 +215,35 @@ class Compiled(_Stage):
     outs = run(exe, operands, committed)
     watch.check_numbers(outs, what)
     return c.out_tree.unflatten(outs)
+
+  def _check_types(self, leaves: Sequence[Any]) -> None:
+    c = self._call
+    names = tools.leaf_names(c.info.fun, c.in_tree, c.static[0])
+    found = tools.check_leaves(leaves, f"the compiled function {c.info.name}", names)
+    wrong = []
+    for i, (x, got, aval) in enumerate(zip(leaves, found, c.jaxpr.in_avals)):
+      if isinstance(x, Tracer):
+        raise TypeError(
+            f"the compiled function {c.info.name} cannot be transformed: its argument "
+            f"{names()[i]} is a traced value, {x!r}. Call the jitted function instead")
+      if got.shape != aval.shape or got.dtype != aval.dtype:
+        wrong.append(f"{names()[i]}: compiled for {aval}, called with {got}")
+    if wrong:
+      raise TypeError(
+          "argument types differ from the types for which this computation was "
+          f"compiled: {'; '.join(wrong)}")
+
+
+def _other_structure(call: Call, tree: Any) -> str:
+  """The message for arguments of another structure than those compiled for."""
+  static = call.static[0] or call.static[2]
+  found = "; ".join(
+      f"at {keystr(path) or 'the top'} {was} was compiled, {now} was given"
+      for path, was, now, _ in equality_errors_pytreedef(call.in_tree, tree))
+  return (
+      f"the compiled function {call.info.name} was called with arguments of another "
+      f"structure than it was compiled for, as (args, kwargs): {found}"
+      + (". Static arguments are part of it, and are left out" if static else ""))
 
 
 def _exact(x: Any, aval: Any) -> Any:
