@@ -245,3 +245,35 @@ def test_jit_inside_vmap_is_traced_once_for_all(ops: Any) -> None:
   for n in (2, 3, 4):
     gnomon.vmap(f)(_values(n))
   assert traces == 1
+
+
+@pytest.mark.parametrize("first", [None, 0, 1, 2])
+@pytest.mark.parametrize("second", [None, 0, 1, 2])
+@pytest.mark.parametrize("shapes", [
+    ((3, 4), (3, 4)), ((), (3, 4)), ((3, 4), ()), ((), ())])
+def test_operands_mapped_along_different_axes(
+    ops: Any, first: int | None, second: int | None, shapes: Any) -> None:
+  """An elementwise operation against a loop, and its derivatives too."""
+  dims = [d if d is None else min(d, len(s)) for d, s in zip(
+      (first, second), shapes, strict=True)]
+  if dims == [None, None]:
+    return
+  args = [
+      _values(*s) if d is None else _values(*s[:d], 5, *s[d:])
+      for s, d in zip(shapes, dims, strict=True)]
+
+  def parts(i: int) -> list[Any]:
+    return [a if d is None else np.take(a, i, d)
+            for a, d in zip(args, dims, strict=True)]
+
+  want = np.stack([parts(i)[0] * parts(i)[1] for i in range(5)])
+  got = gnomon.vmap(ops.mul, tuple(dims))(*args)
+  np.testing.assert_allclose(np.asarray(got), want)
+  slopes = gnomon.vmap(
+      gnomon.grad(lambda x, y: ops.sum(ops.mul(x, y)), (0, 1)), tuple(dims))(*args)
+  for k, slope in enumerate(slopes):
+    loop = np.stack([
+        np.broadcast_to(parts(i)[1 - k], want.shape[1:]).sum()
+        if not shapes[k] else np.broadcast_to(parts(i)[1 - k], shapes[k])
+        for i in range(5)])
+    np.testing.assert_allclose(np.asarray(slope), loop)
