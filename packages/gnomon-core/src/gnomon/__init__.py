@@ -72,6 +72,7 @@ from gnomon.api.grad import value_and_grad as value_and_grad
 from gnomon.api.grad import vjp as vjp
 from gnomon.api.jacobian import hessian as hessian
 from gnomon.api.jacobian import jacfwd as jacfwd
+from gnomon.api.jacobian import jacrev as jacobian
 from gnomon.api.jacobian import jacrev as jacrev
 from gnomon.api.jit import jit as jit
 from gnomon.api.scope import ensure_compile_time_eval as ensure_compile_time_eval
@@ -103,13 +104,13 @@ __all__ = [
     "default_device", "default_matmul_precision", "default_prng_impl", "device_count",
     "device_get", "device_put", "devices", "disable_jit", "dtypes", "enable_checks",
     "enable_custom_prng", "enable_x64", "ensure_compile_time_eval", "errors",
-    "eval_shape", "explain_cache_misses", "grad", "hessian", "jacfwd", "jacrev",
-    "jax2tf_associative_scan_reductions", "jit", "jvp", "legacy_prng_key",
+    "eval_shape", "explain_cache_misses", "grad", "hessian", "jacfwd", "jacobian",
+    "jacrev", "jax2tf_associative_scan_reductions", "jit", "jvp", "legacy_prng_key",
     "linearize", "local_device_count", "local_devices", "log_compiles", "make_jaxpr",
-    "named_call", "named_scope", "no_execution", "no_tracing",
-    "numpy_dtype_promotion", "numpy_rank_promotion", "process_count", "process_index",
-    "process_indices", "remat", "remove_size_one_mesh_axis_from_type",
-    "softmax_custom_jvp", "thread_guard", "threefry_partitionable", "transfer_guard",
+    "named_call", "named_scope", "no_execution", "no_tracing", "numpy_dtype_promotion",
+    "numpy_rank_promotion", "process_count", "process_index", "process_indices",
+    "remat", "remove_size_one_mesh_axis_from_type", "softmax_custom_jvp",
+    "thread_guard", "threefry_partitionable", "transfer_guard",
     "transfer_guard_device_to_device", "transfer_guard_device_to_host",
     "transfer_guard_host_to_device", "tree", "tree_util", "typeof", "typing",
     "value_and_grad", "vjp", "vmap"]
