@@ -305,13 +305,15 @@ def test_mirrors_follow_updates_and_overrides() -> None:
     def set_local(self, value: object) -> None:
       calls.append(("local", value))
 
-  _config.mirror("jax_debug_infs", Cell())
+  _config.mirror("jax_log_compiles", Cell())
   try:
-    with _config.debug_infs():
+    with _config.log_compiles():
       pass
     assert calls == [("global", False), ("local", True), ("local", cells.unset)]
   finally:
-    _config._mirrors.pop("debug_infs")
+    _config._mirrors.pop("log_compiles")
+  with pytest.raises(ValueError, match="debug_infs is mirrored already"):
+    _config.mirror("jax_debug_infs", Cell())
 
 
 # ---- the environment ---------------------------------------------------------------

@@ -199,8 +199,13 @@ def mirror(name: str, cell: Any) -> None:
   """Keeps `cell` at the value of an option: `set_global` and `set_local` are called.
 
   `set_local` gets the thread's override, or `cells.unset` when there is none.
+
+  Raises:
+    ValueError: another cell follows the option.
   """
   short = _find(name).short
+  if short in _mirrors:
+    raise ValueError(f"the option {short} is mirrored already")
   _mirrors[short] = cell
   cell.set_global(getattr(_shared, short))
 
