@@ -83,7 +83,7 @@ def test_bitcast_of_itself_and_derivatives() -> None:
   z = np.array([1 + 2j], np.complex64)
   np.testing.assert_array_equal(lax.bitcast_convert_type(z, "complex64"), z)
   f = lambda x: lax.bitcast_convert_type(x, "float32")  # noqa: E731
-  assert gnomon.jvp(f, (1.0,), (1.0,)) == (1.0, 0.0)
+  assert tuple(map(float, gnomon.jvp(f, (1.0,), (1.0,)))) == (1.0, 0.0)
   out, t = gnomon.jvp(lambda x: lax.bitcast_convert_type(x, "int32"), (1.0,), (1.0,))
   assert hex(int(out)) == "0x3f800000"
   assert t.dtype == gnomon.dtypes.float0

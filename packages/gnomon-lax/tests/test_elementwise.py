@@ -167,8 +167,8 @@ def test_rounding_methods_and_precision() -> None:
     np.testing.assert_array_equal(
         lax.reduce_precision(half, 5, 10), half.astype(np.float16).astype(np.float32))
   f = lambda x: lax.reduce_precision(x, exponent_bits=5, mantissa_bits=2)  # noqa: E731
-  assert gnomon.jvp(f, (1.3,), (1.3,)) == (1.25, 1.25)
-  assert gnomon.grad(f)(1.3) == 1.0
+  assert tuple(map(float, gnomon.jvp(f, (1.3,), (1.3,)))) == (1.25, 1.25)
+  assert float(gnomon.grad(f)(1.3)) == 1.0
   assert gnomon.vmap(f)(np.array([1.3, 1.4])).tolist() == [1.25, 1.5]
   with pytest.raises(ValueError, match="exponent_bits"):
     lax.reduce_precision(1.0, 0, 3)
@@ -241,7 +241,7 @@ def test_accuracy() -> None:
 
 _MOST_EQUATIONS = {
     "sin": 3, "cos": 4, "tan": 4, "asin": 5, "acos": 6, "atan": 4, "sinh": 3, "cosh": 3,
-    "tanh": 5, "asinh": 5, "acosh": 5, "atanh": 6, "exp": 2, "exp2": 4, "expm1": 3,
+    "tanh": 5, "asinh": 17, "acosh": 7, "atanh": 6, "exp": 2, "exp2": 4, "expm1": 3,
     "log": 2, "log1p": 3, "logistic": 4, "sqrt": 3, "rsqrt": 4, "cbrt": 4, "erf": 6,
     "erfc": 6, "erf_inv": 5, "lgamma": 3, "digamma": 3, "bessel_i0e": 6, "bessel_i1e": 14,
     "neg": 2, "abs": 4, "sign": 2, "square": 3, "reciprocal": 4, "add": 2, "sub": 2,
@@ -250,7 +250,10 @@ _MOST_EQUATIONS = {
 
 
 def test_derivatives_are_small_programs() -> None:
-  """As many equations as JAX has, or fewer (pow: one more, to be right at 0 to the 0)."""
+  """As many equations as JAX has, or fewer.
+
+  More where JAX is wrong: pow at 0 to the 0, asinh and acosh at extremes.
+  """
   for name, most in _MOST_EQUATIONS.items():
     x = np.ones(3, np.float32)
     f, arity = getattr(lax, name), _ACCEPTS[name][1]

@@ -91,7 +91,7 @@ def test_rng_bit_generator_of_many_keys() -> None:
   def draw(key: Any) -> Any:
     return lax.rng_bit_generator(key, (2, 2), "uint8")
 
-  new, out = gnomon.jit(gnomon.vmap(gnomon.vmap(draw)))(keys)
+  new, out = map(np.asarray, gnomon.jit(gnomon.vmap(gnomon.vmap(draw)))(keys))
   for i in range(2):
     for j in range(3):
       assert_close((new[i, j], out[i, j]), draw(keys[i, j]), check_dtypes=True)
