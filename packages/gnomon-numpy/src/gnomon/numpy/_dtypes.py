@@ -55,8 +55,8 @@ def _scalar_type(name: str, kind: Any = None) -> Any:
   dtype = np.dtype(kind or getattr(np, name))
   doc = (
       f"The dtype {dtype.name}; called, it makes arrays of it.\n\n"
-      f"  >>> import gnomon.numpy as gnp\n  >>> gnp.{name}(1).dtype.name\n"
-      f"  {dtypes.canonicalize_dtype(dtype).name!r}\n  ")
+      f"  >>> import gnomon.numpy as gnp\n  >>> gnp.{name}.dtype.name\n"
+      f"  {dtype.name!r}\n  ")
   return ScalarType(
       name, (), {"dtype": dtype, "__doc__": doc, "__module__": "gnomon.numpy"})
 
