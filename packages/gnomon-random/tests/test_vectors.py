@@ -130,3 +130,24 @@ def test_bounds_at_the_ends_of_the_dtype() -> None:
   whole = np.asarray(random.randint(key, (4000,), -(2**31), 2**31, "int32"))
   assert whole.min() < -(2**31) * 0.99
   assert whole.max() > 2**31 * 0.99
+
+
+def test_exact_modes_draw_jax_s_numbers() -> None:
+  key = random.key(5)
+  np.testing.assert_allclose(
+      np.asarray(random.gumbel(key, (4,), mode="high")),
+      np.float32([0.46510157, -0.93090445, -0.28599617, 2.303482]), rtol=1e-6)
+  drawn = np.asarray(random.bernoulli(key, 0.3, (12,), mode="high"))
+  assert "".join("01"[int(x)] for x in drawn) == "000100111010"
+  logits = np.zeros(9, np.float32)
+  drawn = np.asarray(random.categorical(key, logits, shape=(8,), mode="high"))
+  assert drawn.tolist() == [6, 1, 1, 2, 7, 3, 6, 4]
+
+
+def test_exact_modes_follow_their_distributions() -> None:
+  drawn = random.gumbel(random.key(1), (20_000,), mode="high")
+  x = np.sort(np.asarray(drawn, np.float64))
+  below = (np.arange(x.size) + 0.5) / x.size
+  assert np.abs(np.exp(-np.exp(-x)) - below).max() < 0.015
+  hits = np.asarray(random.bernoulli(random.key(2), 0.3, (20_000,), mode="high"))
+  assert abs(hits.mean() - 0.3) < 0.015

@@ -12,7 +12,7 @@ from gnomon.core import dtypes
 from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
 from gnomon.random._primitives import random_split_p
 from gnomon.random._program import program
-from gnomon.random._uniform import _uniform
+from gnomon.random._uniform import _uniform, two_uniforms
 
 Shape = tuple[int, ...]
 
@@ -100,17 +100,15 @@ def gumbel_mode(mode: str | None) -> str:
 
 @program("shape", "dtype", "mode")
 def _gumbel(key: Any, *, shape: Shape, dtype: Any, mode: str) -> Any:
-  if mode == "high":
-    keys = random_split_p.bind(key, shape=(2,))[0]
-    high, low = (
-        _uniform(lax.index_in_dim(keys, i, 0, keepdims=False), low_, 1.0, shape=shape,
-                 dtype=dtype)
-        for i, low_ in ((0, 0.0), (1, float(float_info(dtype).tiny))))
-    scale = np.asarray(2.0 ** -float_info(dtype).nmant, dtype)[()]
-    # log1p is exact where the number is close to 1.
-    u = lax.add(high, lax.mul(low, scale))
-    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
   tiny = np.asarray(float_info(dtype).tiny, dtype)[()]
+  if mode == "high":
+    # Small numbers get a second draw as further digits; log1p is exact for them.
+    high, low = two_uniforms(key, shape, dtype)
+    fine = lax.mul(np.asarray(float_info(dtype).eps, dtype)[()], low)
+    exact = lax.add(lax.add(high, fine), tiny)
+    half = np.asarray(0.5, dtype)[()]
+    u = lax.select_n(lax.ge(high, half), exact, high)
+    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
   u = _uniform(key, tiny, np.asarray(1.0, dtype)[()], shape=shape, dtype=dtype)
   return lax.neg(lax.log(lax.neg(lax.log(u))))
 

@@ -268,12 +268,14 @@ def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
   dtype = typeof(p).dtype
   if mode == "low":
     return lax.lt(_uniform(key, 0.0, 1.0, shape=shape, dtype=dtype), p)
-  # A number with twice the digits: high + low / 2**digits, compared digit by digit.
-  keys = random_split_p.bind(key, shape=(2,))[0]
-  high, low = (
-      _uniform(
-          lax.index_in_dim(keys, i, 0, keepdims=False), 0.0, 1.0, shape=shape,
-          dtype=dtype)
-      for i in (0, 1))
-  scale = np.asarray(2.0 ** -float_info(dtype).nmant, dtype)[()]
-  return lax.lt(high, lax.sub(p, lax.mul(low, scale)))
+  # A number with twice the digits, high + low * eps, compared digit by digit.
+  high, low = two_uniforms(key, shape, dtype)
+  eps = np.asarray(float_info(dtype).eps, dtype)[()]
+  return lax.lt(lax.mul(low, eps), lax.sub(p, high))
+
+
+def two_uniforms(key: Any, shape: Shape, dtype: Any) -> tuple[Any, Any]:
+  """Two arrays of uniform numbers in [0, 1), drawn as one."""
+  both = _uniform(key, 0.0, 1.0, shape=(2, *shape), dtype=dtype)
+  high, low = (lax.index_in_dim(both, i, 0, keepdims=False) for i in (0, 1))
+  return high, low
