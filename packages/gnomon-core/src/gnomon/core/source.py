@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 from contextvars import ContextVar
@@ -55,13 +54,6 @@ def summary(traceback: Any) -> str:
     return ""
   f = frames[0]
   return f"{f.file_name}:{f.line_num} ({f.function_name})"
-
-
-def source_line(traceback: Any) -> str:
-  """The text of the innermost user line, where its file can be read."""
-  for f in user_frames(traceback):
-    return linecache.getline(f.file_name, f.line_num).strip()
-  return ""
 
 
 def here() -> Any:

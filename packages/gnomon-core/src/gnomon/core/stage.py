@@ -186,15 +186,6 @@ class StageTrace(Trace):
     tracer._trace, tracer.aval, tracer._var = self, aval, out
     return (tracer,)
 
-  def append(self, primitive: Primitive, args: Any, avals: Sequence[Any],
-             params: dict[str, Any], effects: Any = no_effects) -> tuple[Any, ...]:
-    """Records an equation whose result types are given."""
-    outs = [Var(a) for a in avals]
-    self.effects |= effects
-    self.eqns.append(Eqn(
-        primitive, [self.atom(x) for x in args], outs, params, effects, _traceback()))
-    return tuple([StageTracer(self, v.aval, v) for v in outs])
-
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
     return call.stage(self, args)  # type: ignore[no-any-return]
 

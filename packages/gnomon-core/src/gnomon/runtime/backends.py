@@ -45,11 +45,6 @@ def forked() -> bool:
   return _client is not None and os.getpid() != _pid
 
 
-def is_initialised() -> bool:
-  """Whether the client exists."""
-  return _client is not None
-
-
 def _check(backend: str | None) -> None:
   if backend not in (None, "cpu"):
     raise RuntimeError(
