@@ -81,14 +81,14 @@ def typing() -> float:
   return seconds(work)
 
 
-@step("`append`: an equation whose types are given")
-def append() -> float:
+@step("`process`: the types looked up and an equation appended")
+def process() -> float:
   eqn, trace = closed().jaxpr.eqns[0], StageTrace()
-  primitive, params, x = eqn.primitive, eqn.params, trace.new(AVAL)
+  primitive, params, args = eqn.primitive, eqn.params, (trace.new(AVAL),)
 
   def work() -> None:
     for _ in range(OPS):
-      trace.append(primitive, (x,), (AVAL,), params)
+      trace.process(primitive, args, params)
 
   return seconds(work)
 
