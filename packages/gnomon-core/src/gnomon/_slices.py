@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,10 +11,15 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "lax": "gnomon-lax",
     "numpy": "gnomon-numpy",
     "random": "gnomon-random",
+    "nn": "gnomon-nn",
+    "image": "gnomon-image",
     "testing": "gnomon-testing",
     "test_util": "gnomon-testing",
 }
-LAZY: frozenset[str] = frozenset({"flatten_util"})  # core's own, loaded on first use
+# Core's own modules that `import gnomon` does not load, but on first use.
+LAZY: frozenset[str] = frozenset({"flatten_util"})
+# Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.
+LAZY_NAMES: Mapping[str, str] = {}
 
 
 def lazy_slices(
@@ -26,6 +32,10 @@ def lazy_slices(
       return metadata.version("gnomon-core")
     if name in LAZY:
       return importlib.import_module(f"gnomon.{name}")
+    if name in LAZY_NAMES:
+      found = getattr(importlib.import_module(f"gnomon.{LAZY_NAMES[name]}"), name)
+      setattr(sys.modules["gnomon"], name, found)  # asked once
+      return found
     if name not in SLICES:
       raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
     try:
@@ -38,6 +48,6 @@ def lazy_slices(
           f"installed: pip install {SLICES[name]}") from None
 
   def __dir__() -> list[str]:
-    return sorted({*names, *SLICES})
+    return sorted({*names, *SLICES, *LAZY, *LAZY_NAMES})
 
   return __getattr__, __dir__
