@@ -286,6 +286,7 @@ def static(session: nox.Session) -> None:
       ("python", "tools/check_sizes.py"),
       ("python", "tools/check_changelog.py"),
       ("python", "tools/check_exports.py"),
+      ("python", "tools/write_doors.py", "--check"),
   )
   failed = []
   for check in checks:  # all of them, so that one run shows everything

@@ -1,7 +1,7 @@
 """Checks the public names: each package pins what its modules export.
 
 That is what `__all__` lists; in an `__init__.py` without one, what is imported
-`as` itself.
+`as` itself, be it for type checkers only (see `write_doors.py`, which `--update` calls).
 
 The pins are `packages/X/exports.txt`, a name a line. One that comes or goes is a change
 for users, so that it must show in a diff: `python tools/check_exports.py --update`.
@@ -13,6 +13,8 @@ import ast
 import pathlib
 import sys
 from collections.abc import Iterator
+
+import write_doors
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -38,7 +40,8 @@ def listed(tree: ast.Module, path: pathlib.Path) -> list[str] | None:
     return None
   names = [
       alias.name
-      for node in tree.body if isinstance(node, ast.ImportFrom)
+      for node in [*tree.body, *write_doors.type_checking(tree)]
+      if isinstance(node, ast.ImportFrom)
       for alias in node.names if alias.asname == alias.name
   ]
   return names or None
@@ -75,7 +78,8 @@ def problems(root: pathlib.Path) -> Iterator[str]:
 
 
 def update(root: pathlib.Path) -> None:
-  """Pins the names as they are."""
+  """Pins the names as they are, and writes the tables of doors anew."""
+  write_doors.write(root)
   for project in sorted(root.glob("packages/*/pyproject.toml")):
     names = exports(project.parent)
     if names:

@@ -1,442 +1,451 @@
 """The NumPy API, on arrays that can be transformed."""
 
-# elementwise functions
-# the operators and methods of arrays
+from typing import TYPE_CHECKING
+
 from gnomon.core.array_hook import provide as _provide
-
-# linear algebra, Fourier transforms
-from gnomon.numpy import fft as fft
-from gnomon.numpy import linalg as linalg
-from gnomon.numpy._arithmetic import abs as abs
-from gnomon.numpy._arithmetic import absolute as absolute
-from gnomon.numpy._arithmetic import divide as divide
-from gnomon.numpy._arithmetic import divmod as divmod
-from gnomon.numpy._arithmetic import fabs as fabs
-from gnomon.numpy._arithmetic import floor_divide as floor_divide
-from gnomon.numpy._arithmetic import fmod as fmod
-from gnomon.numpy._arithmetic import mod as mod
-from gnomon.numpy._arithmetic import positive as positive
-from gnomon.numpy._arithmetic import reciprocal as reciprocal
-from gnomon.numpy._arithmetic import remainder as remainder
-from gnomon.numpy._arithmetic import sign as sign
-from gnomon.numpy._arithmetic import true_divide as true_divide
-from gnomon.numpy._arranging import flip as flip
-from gnomon.numpy._arranging import fliplr as fliplr
-from gnomon.numpy._arranging import flipud as flipud
-from gnomon.numpy._arranging import repeat as repeat
-from gnomon.numpy._arranging import resize as resize
-from gnomon.numpy._arranging import roll as roll
-from gnomon.numpy._arranging import rot90 as rot90
-from gnomon.numpy._arranging import tile as tile
-
-# the array API standard
-from gnomon.numpy._array_api import __array_api_version__ as __array_api_version__
-from gnomon.numpy._array_api import __array_namespace_info__ as __array_namespace_info__
-from gnomon.numpy._bits import packbits as packbits
-from gnomon.numpy._bits import unpackbits as unpackbits
-from gnomon.numpy._bitwise import bitwise_count as bitwise_count
-from gnomon.numpy._bitwise import bitwise_invert as bitwise_invert
-from gnomon.numpy._bitwise import bitwise_left_shift as bitwise_left_shift
-from gnomon.numpy._bitwise import bitwise_not as bitwise_not
-from gnomon.numpy._bitwise import bitwise_right_shift as bitwise_right_shift
-from gnomon.numpy._bitwise import invert as invert
-from gnomon.numpy._bitwise import left_shift as left_shift
-from gnomon.numpy._bitwise import logical_not as logical_not
-from gnomon.numpy._bitwise import right_shift as right_shift
-from gnomon.numpy._calculus import diff as diff
-from gnomon.numpy._calculus import ediff1d as ediff1d
-from gnomon.numpy._calculus import gradient as gradient
-from gnomon.numpy._calculus import trapezoid as trapezoid
-from gnomon.numpy._calculus import unwrap as unwrap
-from gnomon.numpy._closeness import allclose as allclose
-from gnomon.numpy._closeness import array_equal as array_equal
-from gnomon.numpy._closeness import array_equiv as array_equiv
-from gnomon.numpy._closeness import isclose as isclose
-from gnomon.numpy._comparison import clip as clip
-from gnomon.numpy._comparison import equal as equal
-from gnomon.numpy._comparison import fmax as fmax
-from gnomon.numpy._comparison import fmin as fmin
-from gnomon.numpy._comparison import greater as greater
-from gnomon.numpy._comparison import greater_equal as greater_equal
-from gnomon.numpy._comparison import less as less
-from gnomon.numpy._comparison import less_equal as less_equal
-from gnomon.numpy._comparison import not_equal as not_equal
-from gnomon.numpy._complex import angle as angle
-from gnomon.numpy._complex import conj as conj
-from gnomon.numpy._complex import conjugate as conjugate
-from gnomon.numpy._complex import imag as imag
-from gnomon.numpy._complex import iscomplex as iscomplex
-from gnomon.numpy._complex import iscomplexobj as iscomplexobj
-from gnomon.numpy._complex import isreal as isreal
-from gnomon.numpy._complex import isrealobj as isrealobj
-from gnomon.numpy._complex import isscalar as isscalar
-from gnomon.numpy._complex import real as real
-
-# creation, conversion
-from gnomon.numpy._conversion import array as array
-from gnomon.numpy._conversion import asarray as asarray
-from gnomon.numpy._convolution import convolve as convolve
-from gnomon.numpy._convolution import correlate as correlate
-
-# indexing
-from gnomon.numpy._copies import astype as astype
-from gnomon.numpy._copies import copy as copy
-from gnomon.numpy._creation import arange as arange
-from gnomon.numpy._creation import empty as empty
-from gnomon.numpy._creation import empty_like as empty_like
-from gnomon.numpy._creation import eye as eye
-from gnomon.numpy._creation import full as full
-from gnomon.numpy._creation import full_like as full_like
-from gnomon.numpy._creation import identity as identity
-from gnomon.numpy._creation import linspace as linspace
-from gnomon.numpy._creation import ones as ones
-from gnomon.numpy._creation import ones_like as ones_like
-from gnomon.numpy._creation import zeros as zeros
-from gnomon.numpy._creation import zeros_like as zeros_like
-from gnomon.numpy._cumulative import cumprod as cumprod
-from gnomon.numpy._cumulative import cumsum as cumsum
-from gnomon.numpy._cumulative import cumulative_prod as cumulative_prod
-from gnomon.numpy._cumulative import cumulative_sum as cumulative_sum
-from gnomon.numpy._diagonals import diag as diag
-from gnomon.numpy._diagonals import diag_indices as diag_indices
-from gnomon.numpy._diagonals import diag_indices_from as diag_indices_from
-from gnomon.numpy._diagonals import diagflat as diagflat
-from gnomon.numpy._diagonals import diagonal as diagonal
-from gnomon.numpy._diagonals import mask_indices as mask_indices
-from gnomon.numpy._diagonals import trace as trace
-from gnomon.numpy._diagonals import tri as tri
-from gnomon.numpy._diagonals import tril as tril
-from gnomon.numpy._diagonals import tril_indices as tril_indices
-from gnomon.numpy._diagonals import tril_indices_from as tril_indices_from
-from gnomon.numpy._diagonals import triu as triu
-from gnomon.numpy._diagonals import triu_indices as triu_indices
-from gnomon.numpy._diagonals import triu_indices_from as triu_indices_from
-
-# dtypes, constants
-from gnomon.numpy._dtypes import ComplexWarning as ComplexWarning
-from gnomon.numpy._dtypes import bfloat16 as bfloat16
-from gnomon.numpy._dtypes import bool_ as bool  # noqa: F401  NumPy's name
-from gnomon.numpy._dtypes import bool_ as bool_
-from gnomon.numpy._dtypes import can_cast as can_cast
-from gnomon.numpy._dtypes import cdouble as cdouble
-from gnomon.numpy._dtypes import character as character
-from gnomon.numpy._dtypes import complex64 as complex64
-from gnomon.numpy._dtypes import complex128 as complex128
-from gnomon.numpy._dtypes import complex_ as complex_
-from gnomon.numpy._dtypes import complexfloating as complexfloating
-from gnomon.numpy._dtypes import csingle as csingle
-from gnomon.numpy._dtypes import double as double
-from gnomon.numpy._dtypes import dtype as dtype
-from gnomon.numpy._dtypes import e as e
-from gnomon.numpy._dtypes import euler_gamma as euler_gamma
-from gnomon.numpy._dtypes import finfo as finfo
-from gnomon.numpy._dtypes import flexible as flexible
-from gnomon.numpy._dtypes import float4_e2m1fn as float4_e2m1fn
-from gnomon.numpy._dtypes import float6_e2m3fn as float6_e2m3fn
-from gnomon.numpy._dtypes import float6_e3m2fn as float6_e3m2fn
-from gnomon.numpy._dtypes import float8_e3m4 as float8_e3m4
-from gnomon.numpy._dtypes import float8_e4m3 as float8_e4m3
-from gnomon.numpy._dtypes import float8_e4m3b11fnuz as float8_e4m3b11fnuz
-from gnomon.numpy._dtypes import float8_e4m3fn as float8_e4m3fn
-from gnomon.numpy._dtypes import float8_e4m3fnuz as float8_e4m3fnuz
-from gnomon.numpy._dtypes import float8_e5m2 as float8_e5m2
-from gnomon.numpy._dtypes import float8_e5m2fnuz as float8_e5m2fnuz
-from gnomon.numpy._dtypes import float8_e8m0fnu as float8_e8m0fnu
-from gnomon.numpy._dtypes import float16 as float16
-from gnomon.numpy._dtypes import float32 as float32
-from gnomon.numpy._dtypes import float64 as float64
-from gnomon.numpy._dtypes import float_ as float_
-from gnomon.numpy._dtypes import floating as floating
-from gnomon.numpy._dtypes import generic as generic
-from gnomon.numpy._dtypes import iinfo as iinfo
-from gnomon.numpy._dtypes import inexact as inexact
-from gnomon.numpy._dtypes import inf as inf
-from gnomon.numpy._dtypes import int1 as int1
-from gnomon.numpy._dtypes import int2 as int2
-from gnomon.numpy._dtypes import int4 as int4
-from gnomon.numpy._dtypes import int8 as int8
-from gnomon.numpy._dtypes import int16 as int16
-from gnomon.numpy._dtypes import int32 as int32
-from gnomon.numpy._dtypes import int64 as int64
-from gnomon.numpy._dtypes import int_ as int_
-from gnomon.numpy._dtypes import integer as integer
-from gnomon.numpy._dtypes import isdtype as isdtype
-from gnomon.numpy._dtypes import issubdtype as issubdtype
-from gnomon.numpy._dtypes import nan as nan
-from gnomon.numpy._dtypes import newaxis as newaxis
-from gnomon.numpy._dtypes import number as number
-from gnomon.numpy._dtypes import object_ as object_
-from gnomon.numpy._dtypes import pi as pi
-from gnomon.numpy._dtypes import promote_types as promote_types
-from gnomon.numpy._dtypes import result_type as result_type
-from gnomon.numpy._dtypes import signedinteger as signedinteger
-from gnomon.numpy._dtypes import single as single
-from gnomon.numpy._dtypes import uint as uint
-from gnomon.numpy._dtypes import uint1 as uint1
-from gnomon.numpy._dtypes import uint2 as uint2
-from gnomon.numpy._dtypes import uint4 as uint4
-from gnomon.numpy._dtypes import uint8 as uint8
-from gnomon.numpy._dtypes import uint16 as uint16
-from gnomon.numpy._dtypes import uint32 as uint32
-from gnomon.numpy._dtypes import uint64 as uint64
-from gnomon.numpy._dtypes import unsignedinteger as unsignedinteger
-from gnomon.numpy._einsum import einsum as einsum
-from gnomon.numpy._einsum import einsum_path as einsum_path
-from gnomon.numpy._exponents import exp as exp
-from gnomon.numpy._exponents import exp2 as exp2
-from gnomon.numpy._exponents import expm1 as expm1
-from gnomon.numpy._exponents import log as log
-from gnomon.numpy._exponents import log1p as log1p
-from gnomon.numpy._exponents import log2 as log2
-from gnomon.numpy._exponents import log10 as log10
-from gnomon.numpy._files import from_dlpack as from_dlpack
-from gnomon.numpy._files import frombuffer as frombuffer
-from gnomon.numpy._files import fromfile as fromfile
-from gnomon.numpy._files import fromiter as fromiter
-from gnomon.numpy._files import fromstring as fromstring
-from gnomon.numpy._files import load as load
-from gnomon.numpy._files import save as save
-from gnomon.numpy._files import savez as savez
-from gnomon.numpy._floats import copysign as copysign
-from gnomon.numpy._floats import frexp as frexp
-from gnomon.numpy._floats import heaviside as heaviside
-from gnomon.numpy._floats import hypot as hypot
-from gnomon.numpy._floats import i0 as i0
-from gnomon.numpy._floats import isfinite as isfinite
-from gnomon.numpy._floats import isinf as isinf
-from gnomon.numpy._floats import isnan as isnan
-from gnomon.numpy._floats import isneginf as isneginf
-from gnomon.numpy._floats import isposinf as isposinf
-from gnomon.numpy._floats import ldexp as ldexp
-from gnomon.numpy._floats import modf as modf
-from gnomon.numpy._floats import nan_to_num as nan_to_num
-from gnomon.numpy._floats import nextafter as nextafter
-from gnomon.numpy._floats import signbit as signbit
-from gnomon.numpy._floats import spacing as spacing
-from gnomon.numpy._grids import fromfunction as fromfunction
-from gnomon.numpy._grids import indices as indices
-from gnomon.numpy._grids import ix_ as ix_
-from gnomon.numpy._grids import meshgrid as meshgrid
-from gnomon.numpy._grids import ravel_multi_index as ravel_multi_index
-from gnomon.numpy._grids import unravel_index as unravel_index
-from gnomon.numpy._grids import vander as vander
-from gnomon.numpy._histogram import histogram as histogram
-from gnomon.numpy._histogram import histogram2d as histogram2d
-from gnomon.numpy._histogram import histogram_bin_edges as histogram_bin_edges
-from gnomon.numpy._histogram import histogramdd as histogramdd
 from gnomon.numpy._indexing import ATTRIBUTES as _INDEXING
-from gnomon.numpy._insertion import delete as delete
-from gnomon.numpy._insertion import insert as insert
-from gnomon.numpy._insertion import trim_zeros as trim_zeros
-from gnomon.numpy._integers import gcd as gcd
-from gnomon.numpy._integers import lcm as lcm
-from gnomon.numpy._interp import interp as interp
-from gnomon.numpy._joining import append as append
-from gnomon.numpy._joining import array_split as array_split
-from gnomon.numpy._joining import block as block
-from gnomon.numpy._joining import column_stack as column_stack
-from gnomon.numpy._joining import concat as concat
-from gnomon.numpy._joining import concatenate as concatenate
-from gnomon.numpy._joining import dsplit as dsplit
-from gnomon.numpy._joining import dstack as dstack
-from gnomon.numpy._joining import hsplit as hsplit
-from gnomon.numpy._joining import hstack as hstack
-from gnomon.numpy._joining import split as split
-from gnomon.numpy._joining import stack as stack
-from gnomon.numpy._joining import unstack as unstack
-from gnomon.numpy._joining import vsplit as vsplit
-from gnomon.numpy._joining import vstack as vstack
-from gnomon.numpy._mapping import apply_along_axis as apply_along_axis
-from gnomon.numpy._mapping import apply_over_axes as apply_over_axes
-from gnomon.numpy._mapping import vectorize as vectorize
 from gnomon.numpy._methods import ATTRIBUTES as _ATTRIBUTES
-from gnomon.numpy._nan import nancumprod as nancumprod
-from gnomon.numpy._nan import nancumsum as nancumsum
-from gnomon.numpy._nan import nanmax as nanmax
-from gnomon.numpy._nan import nanmean as nanmean
-from gnomon.numpy._nan import nanmin as nanmin
-from gnomon.numpy._nan import nanprod as nanprod
-from gnomon.numpy._nan import nansum as nansum
 from gnomon.numpy._operators import OPERATORS as _OPERATORS
-from gnomon.numpy._padding import pad as pad
-from gnomon.numpy._polynomial import poly as poly
-from gnomon.numpy._polynomial import polyadd as polyadd
-from gnomon.numpy._polynomial import polyder as polyder
-from gnomon.numpy._polynomial import polydiv as polydiv
-from gnomon.numpy._polynomial import polyfit as polyfit
-from gnomon.numpy._polynomial import polyint as polyint
-from gnomon.numpy._polynomial import polymul as polymul
-from gnomon.numpy._polynomial import polysub as polysub
-from gnomon.numpy._polynomial import polyval as polyval
-from gnomon.numpy._polynomial import roots as roots
-from gnomon.numpy._power import cbrt as cbrt
-from gnomon.numpy._power import float_power as float_power
-from gnomon.numpy._power import pow as pow
-from gnomon.numpy._power import power as power
-from gnomon.numpy._power import sqrt as sqrt
-from gnomon.numpy._power import square as square
 
-# printing
-from gnomon.numpy._printing import array_repr as array_repr
-from gnomon.numpy._printing import array_str as array_str
-from gnomon.numpy._printing import get_printoptions as get_printoptions
-from gnomon.numpy._printing import iterable as iterable
-from gnomon.numpy._printing import printoptions as printoptions
-from gnomon.numpy._printing import set_printoptions as set_printoptions
-from gnomon.numpy._products import cross as cross
-from gnomon.numpy._products import dot as dot
-from gnomon.numpy._products import inner as inner
-from gnomon.numpy._products import kron as kron
-from gnomon.numpy._products import matmul as matmul
-from gnomon.numpy._products import matvec as matvec
-from gnomon.numpy._products import outer as outer
-from gnomon.numpy._products import tensordot as tensordot
-from gnomon.numpy._products import vdot as vdot
-from gnomon.numpy._products import vecdot as vecdot
-from gnomon.numpy._products import vecmat as vecmat
-from gnomon.numpy._quantile import median as median
-from gnomon.numpy._quantile import nanmedian as nanmedian
-from gnomon.numpy._quantile import nanpercentile as nanpercentile
-from gnomon.numpy._quantile import nanquantile as nanquantile
-from gnomon.numpy._quantile import percentile as percentile
-from gnomon.numpy._quantile import quantile as quantile
-from gnomon.numpy._reductions import all as all
-from gnomon.numpy._reductions import amax as amax
-from gnomon.numpy._reductions import amin as amin
-from gnomon.numpy._reductions import any as any
-from gnomon.numpy._reductions import average as average
-from gnomon.numpy._reductions import count_nonzero as count_nonzero
-from gnomon.numpy._reductions import max as max
-from gnomon.numpy._reductions import mean as mean
-from gnomon.numpy._reductions import min as min
-from gnomon.numpy._reductions import prod as prod
-from gnomon.numpy._reductions import ptp as ptp
-from gnomon.numpy._reductions import sum as sum
-from gnomon.numpy._rounding import around as around
-from gnomon.numpy._rounding import ceil as ceil
-from gnomon.numpy._rounding import floor as floor
-from gnomon.numpy._rounding import rint as rint
-from gnomon.numpy._rounding import round as round
-from gnomon.numpy._rounding import trunc as trunc
-from gnomon.numpy._searching import digitize as digitize
-from gnomon.numpy._searching import searchsorted as searchsorted
-from gnomon.numpy._selection import argwhere as argwhere
-from gnomon.numpy._selection import choose as choose
-from gnomon.numpy._selection import compress as compress
-from gnomon.numpy._selection import extract as extract
-from gnomon.numpy._selection import flatnonzero as flatnonzero
-from gnomon.numpy._selection import nonzero as nonzero
-from gnomon.numpy._selection import piecewise as piecewise
-from gnomon.numpy._selection import select as select
-from gnomon.numpy._selection import where as where
-from gnomon.numpy._sets import intersect1d as intersect1d
-from gnomon.numpy._sets import isin as isin
-from gnomon.numpy._sets import setdiff1d as setdiff1d
-from gnomon.numpy._sets import setxor1d as setxor1d
-from gnomon.numpy._sets import union1d as union1d
+if TYPE_CHECKING:
+  # elementwise functions
+  # the operators and methods of arrays
 
-# shapes, reductions, products, orders, sets, statistics
-from gnomon.numpy._shape import atleast_1d as atleast_1d
-from gnomon.numpy._shape import atleast_2d as atleast_2d
-from gnomon.numpy._shape import atleast_3d as atleast_3d
-from gnomon.numpy._shape import broadcast_arrays as broadcast_arrays
-from gnomon.numpy._shape import broadcast_shapes as broadcast_shapes
-from gnomon.numpy._shape import broadcast_to as broadcast_to
-from gnomon.numpy._shape import expand_dims as expand_dims
-from gnomon.numpy._shape import matrix_transpose as matrix_transpose
-from gnomon.numpy._shape import moveaxis as moveaxis
-from gnomon.numpy._shape import ndim as ndim
-from gnomon.numpy._shape import permute_dims as permute_dims
-from gnomon.numpy._shape import ravel as ravel
-from gnomon.numpy._shape import reshape as reshape
-from gnomon.numpy._shape import rollaxis as rollaxis
-from gnomon.numpy._shape import shape as shape
-from gnomon.numpy._shape import size as size
-from gnomon.numpy._shape import squeeze as squeeze
-from gnomon.numpy._shape import swapaxes as swapaxes
-from gnomon.numpy._shape import transpose as transpose
-from gnomon.numpy._slicers import c_ as c_
-from gnomon.numpy._slicers import index_exp as index_exp
-from gnomon.numpy._slicers import mgrid as mgrid
-from gnomon.numpy._slicers import ogrid as ogrid
-from gnomon.numpy._slicers import r_ as r_
-from gnomon.numpy._slicers import s_ as s_
-from gnomon.numpy._sorting import argmax as argmax
-from gnomon.numpy._sorting import argmin as argmin
-from gnomon.numpy._sorting import argpartition as argpartition
-from gnomon.numpy._sorting import argsort as argsort
-from gnomon.numpy._sorting import lexsort as lexsort
-from gnomon.numpy._sorting import nanargmax as nanargmax
-from gnomon.numpy._sorting import nanargmin as nanargmin
-from gnomon.numpy._sorting import partition as partition
-from gnomon.numpy._sorting import sort as sort
-from gnomon.numpy._sorting import sort_complex as sort_complex
-from gnomon.numpy._spaces import geomspace as geomspace
-from gnomon.numpy._spaces import logspace as logspace
-from gnomon.numpy._statistics import bincount as bincount
-from gnomon.numpy._statistics import corrcoef as corrcoef
-from gnomon.numpy._statistics import cov as cov
-from gnomon.numpy._taking import fill_diagonal as fill_diagonal
-from gnomon.numpy._taking import place as place
-from gnomon.numpy._taking import put as put
-from gnomon.numpy._taking import put_along_axis as put_along_axis
-from gnomon.numpy._taking import take as take
-from gnomon.numpy._taking import take_along_axis as take_along_axis
-from gnomon.numpy._trig import acos as acos
-from gnomon.numpy._trig import acosh as acosh
-from gnomon.numpy._trig import arccos as arccos
-from gnomon.numpy._trig import arccosh as arccosh
-from gnomon.numpy._trig import arcsin as arcsin
-from gnomon.numpy._trig import arcsinh as arcsinh
-from gnomon.numpy._trig import arctan as arctan
-from gnomon.numpy._trig import arctan2 as arctan2
-from gnomon.numpy._trig import arctanh as arctanh
-from gnomon.numpy._trig import asin as asin
-from gnomon.numpy._trig import asinh as asinh
-from gnomon.numpy._trig import atan as atan
-from gnomon.numpy._trig import atan2 as atan2
-from gnomon.numpy._trig import atanh as atanh
-from gnomon.numpy._trig import cos as cos
-from gnomon.numpy._trig import cosh as cosh
-from gnomon.numpy._trig import deg2rad as deg2rad
-from gnomon.numpy._trig import degrees as degrees
-from gnomon.numpy._trig import rad2deg as rad2deg
-from gnomon.numpy._trig import radians as radians
-from gnomon.numpy._trig import sin as sin
-from gnomon.numpy._trig import sinc as sinc
-from gnomon.numpy._trig import sinh as sinh
-from gnomon.numpy._trig import tan as tan
-from gnomon.numpy._trig import tanh as tanh
-from gnomon.numpy._ufunc import frompyfunc as frompyfunc
-from gnomon.numpy._ufunc import ufunc as ufunc
-from gnomon.numpy._ufuncs import add as add
-from gnomon.numpy._ufuncs import bitwise_and as bitwise_and
-from gnomon.numpy._ufuncs import bitwise_or as bitwise_or
-from gnomon.numpy._ufuncs import bitwise_xor as bitwise_xor
-from gnomon.numpy._ufuncs import logaddexp as logaddexp
-from gnomon.numpy._ufuncs import logaddexp2 as logaddexp2
-from gnomon.numpy._ufuncs import logical_and as logical_and
-from gnomon.numpy._ufuncs import logical_or as logical_or
-from gnomon.numpy._ufuncs import logical_xor as logical_xor
-from gnomon.numpy._ufuncs import maximum as maximum
-from gnomon.numpy._ufuncs import minimum as minimum
-from gnomon.numpy._ufuncs import multiply as multiply
-from gnomon.numpy._ufuncs import negative as negative
-from gnomon.numpy._ufuncs import subtract as subtract
-from gnomon.numpy._unique import unique as unique
-from gnomon.numpy._unique import unique_all as unique_all
-from gnomon.numpy._unique import unique_counts as unique_counts
-from gnomon.numpy._unique import unique_inverse as unique_inverse
-from gnomon.numpy._unique import unique_values as unique_values
-from gnomon.numpy._variance import nanstd as nanstd
-from gnomon.numpy._variance import nanvar as nanvar
-from gnomon.numpy._variance import std as std
-from gnomon.numpy._variance import var as var
-from gnomon.numpy._windows import bartlett as bartlett
-from gnomon.numpy._windows import blackman as blackman
-from gnomon.numpy._windows import hamming as hamming
-from gnomon.numpy._windows import hanning as hanning
-from gnomon.numpy._windows import kaiser as kaiser
-from gnomon.runtime.jaxlib.arrays import ArrayBase as ndarray  # noqa: F401
+  # linear algebra, Fourier transforms
+  from gnomon.numpy import fft as fft
+  from gnomon.numpy import linalg as linalg
+  from gnomon.numpy._arithmetic import abs as abs
+  from gnomon.numpy._arithmetic import absolute as absolute
+  from gnomon.numpy._arithmetic import divide as divide
+  from gnomon.numpy._arithmetic import divmod as divmod
+  from gnomon.numpy._arithmetic import fabs as fabs
+  from gnomon.numpy._arithmetic import floor_divide as floor_divide
+  from gnomon.numpy._arithmetic import fmod as fmod
+  from gnomon.numpy._arithmetic import mod as mod
+  from gnomon.numpy._arithmetic import positive as positive
+  from gnomon.numpy._arithmetic import reciprocal as reciprocal
+  from gnomon.numpy._arithmetic import remainder as remainder
+  from gnomon.numpy._arithmetic import sign as sign
+  from gnomon.numpy._arithmetic import true_divide as true_divide
+  from gnomon.numpy._arranging import flip as flip
+  from gnomon.numpy._arranging import fliplr as fliplr
+  from gnomon.numpy._arranging import flipud as flipud
+  from gnomon.numpy._arranging import repeat as repeat
+  from gnomon.numpy._arranging import resize as resize
+  from gnomon.numpy._arranging import roll as roll
+  from gnomon.numpy._arranging import rot90 as rot90
+  from gnomon.numpy._arranging import tile as tile
+
+  # the array API standard
+  from gnomon.numpy._array_api import __array_api_version__ as __array_api_version__
+  from gnomon.numpy._array_api import __array_namespace_info__ as __array_namespace_info__
+  from gnomon.numpy._bits import packbits as packbits
+  from gnomon.numpy._bits import unpackbits as unpackbits
+  from gnomon.numpy._bitwise import bitwise_count as bitwise_count
+  from gnomon.numpy._bitwise import bitwise_invert as bitwise_invert
+  from gnomon.numpy._bitwise import bitwise_left_shift as bitwise_left_shift
+  from gnomon.numpy._bitwise import bitwise_not as bitwise_not
+  from gnomon.numpy._bitwise import bitwise_right_shift as bitwise_right_shift
+  from gnomon.numpy._bitwise import invert as invert
+  from gnomon.numpy._bitwise import left_shift as left_shift
+  from gnomon.numpy._bitwise import logical_not as logical_not
+  from gnomon.numpy._bitwise import right_shift as right_shift
+  from gnomon.numpy._calculus import diff as diff
+  from gnomon.numpy._calculus import ediff1d as ediff1d
+  from gnomon.numpy._calculus import gradient as gradient
+  from gnomon.numpy._calculus import trapezoid as trapezoid
+  from gnomon.numpy._calculus import unwrap as unwrap
+  from gnomon.numpy._closeness import allclose as allclose
+  from gnomon.numpy._closeness import array_equal as array_equal
+  from gnomon.numpy._closeness import array_equiv as array_equiv
+  from gnomon.numpy._closeness import isclose as isclose
+  from gnomon.numpy._comparison import clip as clip
+  from gnomon.numpy._comparison import equal as equal
+  from gnomon.numpy._comparison import fmax as fmax
+  from gnomon.numpy._comparison import fmin as fmin
+  from gnomon.numpy._comparison import greater as greater
+  from gnomon.numpy._comparison import greater_equal as greater_equal
+  from gnomon.numpy._comparison import less as less
+  from gnomon.numpy._comparison import less_equal as less_equal
+  from gnomon.numpy._comparison import not_equal as not_equal
+  from gnomon.numpy._complex import angle as angle
+  from gnomon.numpy._complex import conj as conj
+  from gnomon.numpy._complex import conjugate as conjugate
+  from gnomon.numpy._complex import imag as imag
+  from gnomon.numpy._complex import iscomplex as iscomplex
+  from gnomon.numpy._complex import iscomplexobj as iscomplexobj
+  from gnomon.numpy._complex import isreal as isreal
+  from gnomon.numpy._complex import isrealobj as isrealobj
+  from gnomon.numpy._complex import isscalar as isscalar
+  from gnomon.numpy._complex import real as real
+
+  # creation, conversion
+  from gnomon.numpy._conversion import array as array
+  from gnomon.numpy._conversion import asarray as asarray
+  from gnomon.numpy._convolution import convolve as convolve
+  from gnomon.numpy._convolution import correlate as correlate
+
+  # indexing
+  from gnomon.numpy._copies import astype as astype
+  from gnomon.numpy._copies import copy as copy
+  from gnomon.numpy._creation import arange as arange
+  from gnomon.numpy._creation import empty as empty
+  from gnomon.numpy._creation import empty_like as empty_like
+  from gnomon.numpy._creation import eye as eye
+  from gnomon.numpy._creation import full as full
+  from gnomon.numpy._creation import full_like as full_like
+  from gnomon.numpy._creation import identity as identity
+  from gnomon.numpy._creation import linspace as linspace
+  from gnomon.numpy._creation import ones as ones
+  from gnomon.numpy._creation import ones_like as ones_like
+  from gnomon.numpy._creation import zeros as zeros
+  from gnomon.numpy._creation import zeros_like as zeros_like
+  from gnomon.numpy._cumulative import cumprod as cumprod
+  from gnomon.numpy._cumulative import cumsum as cumsum
+  from gnomon.numpy._cumulative import cumulative_prod as cumulative_prod
+  from gnomon.numpy._cumulative import cumulative_sum as cumulative_sum
+  from gnomon.numpy._diagonals import diag as diag
+  from gnomon.numpy._diagonals import diag_indices as diag_indices
+  from gnomon.numpy._diagonals import diag_indices_from as diag_indices_from
+  from gnomon.numpy._diagonals import diagflat as diagflat
+  from gnomon.numpy._diagonals import diagonal as diagonal
+  from gnomon.numpy._diagonals import mask_indices as mask_indices
+  from gnomon.numpy._diagonals import trace as trace
+  from gnomon.numpy._diagonals import tri as tri
+  from gnomon.numpy._diagonals import tril as tril
+  from gnomon.numpy._diagonals import tril_indices as tril_indices
+  from gnomon.numpy._diagonals import tril_indices_from as tril_indices_from
+  from gnomon.numpy._diagonals import triu as triu
+  from gnomon.numpy._diagonals import triu_indices as triu_indices
+  from gnomon.numpy._diagonals import triu_indices_from as triu_indices_from
+
+  # dtypes, constants
+  from gnomon.numpy._dtypes import ComplexWarning as ComplexWarning
+  from gnomon.numpy._dtypes import bfloat16 as bfloat16
+  from gnomon.numpy._dtypes import bool_ as bool  # noqa: F401  NumPy's name
+  from gnomon.numpy._dtypes import bool_ as bool_
+  from gnomon.numpy._dtypes import can_cast as can_cast
+  from gnomon.numpy._dtypes import cdouble as cdouble
+  from gnomon.numpy._dtypes import character as character
+  from gnomon.numpy._dtypes import complex64 as complex64
+  from gnomon.numpy._dtypes import complex128 as complex128
+  from gnomon.numpy._dtypes import complex_ as complex_
+  from gnomon.numpy._dtypes import complexfloating as complexfloating
+  from gnomon.numpy._dtypes import csingle as csingle
+  from gnomon.numpy._dtypes import double as double
+  from gnomon.numpy._dtypes import dtype as dtype
+  from gnomon.numpy._dtypes import e as e
+  from gnomon.numpy._dtypes import euler_gamma as euler_gamma
+  from gnomon.numpy._dtypes import finfo as finfo
+  from gnomon.numpy._dtypes import flexible as flexible
+  from gnomon.numpy._dtypes import float4_e2m1fn as float4_e2m1fn
+  from gnomon.numpy._dtypes import float6_e2m3fn as float6_e2m3fn
+  from gnomon.numpy._dtypes import float6_e3m2fn as float6_e3m2fn
+  from gnomon.numpy._dtypes import float8_e3m4 as float8_e3m4
+  from gnomon.numpy._dtypes import float8_e4m3 as float8_e4m3
+  from gnomon.numpy._dtypes import float8_e4m3b11fnuz as float8_e4m3b11fnuz
+  from gnomon.numpy._dtypes import float8_e4m3fn as float8_e4m3fn
+  from gnomon.numpy._dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+  from gnomon.numpy._dtypes import float8_e5m2 as float8_e5m2
+  from gnomon.numpy._dtypes import float8_e5m2fnuz as float8_e5m2fnuz
+  from gnomon.numpy._dtypes import float8_e8m0fnu as float8_e8m0fnu
+  from gnomon.numpy._dtypes import float16 as float16
+  from gnomon.numpy._dtypes import float32 as float32
+  from gnomon.numpy._dtypes import float64 as float64
+  from gnomon.numpy._dtypes import float_ as float_
+  from gnomon.numpy._dtypes import floating as floating
+  from gnomon.numpy._dtypes import generic as generic
+  from gnomon.numpy._dtypes import iinfo as iinfo
+  from gnomon.numpy._dtypes import inexact as inexact
+  from gnomon.numpy._dtypes import inf as inf
+  from gnomon.numpy._dtypes import int1 as int1
+  from gnomon.numpy._dtypes import int2 as int2
+  from gnomon.numpy._dtypes import int4 as int4
+  from gnomon.numpy._dtypes import int8 as int8
+  from gnomon.numpy._dtypes import int16 as int16
+  from gnomon.numpy._dtypes import int32 as int32
+  from gnomon.numpy._dtypes import int64 as int64
+  from gnomon.numpy._dtypes import int_ as int_
+  from gnomon.numpy._dtypes import integer as integer
+  from gnomon.numpy._dtypes import isdtype as isdtype
+  from gnomon.numpy._dtypes import issubdtype as issubdtype
+  from gnomon.numpy._dtypes import nan as nan
+  from gnomon.numpy._dtypes import newaxis as newaxis
+  from gnomon.numpy._dtypes import number as number
+  from gnomon.numpy._dtypes import object_ as object_
+  from gnomon.numpy._dtypes import pi as pi
+  from gnomon.numpy._dtypes import promote_types as promote_types
+  from gnomon.numpy._dtypes import result_type as result_type
+  from gnomon.numpy._dtypes import signedinteger as signedinteger
+  from gnomon.numpy._dtypes import single as single
+  from gnomon.numpy._dtypes import uint as uint
+  from gnomon.numpy._dtypes import uint1 as uint1
+  from gnomon.numpy._dtypes import uint2 as uint2
+  from gnomon.numpy._dtypes import uint4 as uint4
+  from gnomon.numpy._dtypes import uint8 as uint8
+  from gnomon.numpy._dtypes import uint16 as uint16
+  from gnomon.numpy._dtypes import uint32 as uint32
+  from gnomon.numpy._dtypes import uint64 as uint64
+  from gnomon.numpy._dtypes import unsignedinteger as unsignedinteger
+  from gnomon.numpy._einsum import einsum as einsum
+  from gnomon.numpy._einsum import einsum_path as einsum_path
+  from gnomon.numpy._exponents import exp as exp
+  from gnomon.numpy._exponents import exp2 as exp2
+  from gnomon.numpy._exponents import expm1 as expm1
+  from gnomon.numpy._exponents import log as log
+  from gnomon.numpy._exponents import log1p as log1p
+  from gnomon.numpy._exponents import log2 as log2
+  from gnomon.numpy._exponents import log10 as log10
+  from gnomon.numpy._files import from_dlpack as from_dlpack
+  from gnomon.numpy._files import frombuffer as frombuffer
+  from gnomon.numpy._files import fromfile as fromfile
+  from gnomon.numpy._files import fromiter as fromiter
+  from gnomon.numpy._files import fromstring as fromstring
+  from gnomon.numpy._files import load as load
+  from gnomon.numpy._files import save as save
+  from gnomon.numpy._files import savez as savez
+  from gnomon.numpy._floats import copysign as copysign
+  from gnomon.numpy._floats import frexp as frexp
+  from gnomon.numpy._floats import heaviside as heaviside
+  from gnomon.numpy._floats import hypot as hypot
+  from gnomon.numpy._floats import i0 as i0
+  from gnomon.numpy._floats import isfinite as isfinite
+  from gnomon.numpy._floats import isinf as isinf
+  from gnomon.numpy._floats import isnan as isnan
+  from gnomon.numpy._floats import isneginf as isneginf
+  from gnomon.numpy._floats import isposinf as isposinf
+  from gnomon.numpy._floats import ldexp as ldexp
+  from gnomon.numpy._floats import modf as modf
+  from gnomon.numpy._floats import nan_to_num as nan_to_num
+  from gnomon.numpy._floats import nextafter as nextafter
+  from gnomon.numpy._floats import signbit as signbit
+  from gnomon.numpy._floats import spacing as spacing
+  from gnomon.numpy._grids import fromfunction as fromfunction
+  from gnomon.numpy._grids import indices as indices
+  from gnomon.numpy._grids import ix_ as ix_
+  from gnomon.numpy._grids import meshgrid as meshgrid
+  from gnomon.numpy._grids import ravel_multi_index as ravel_multi_index
+  from gnomon.numpy._grids import unravel_index as unravel_index
+  from gnomon.numpy._grids import vander as vander
+  from gnomon.numpy._histogram import histogram as histogram
+  from gnomon.numpy._histogram import histogram2d as histogram2d
+  from gnomon.numpy._histogram import histogram_bin_edges as histogram_bin_edges
+  from gnomon.numpy._histogram import histogramdd as histogramdd
+  from gnomon.numpy._insertion import delete as delete
+  from gnomon.numpy._insertion import insert as insert
+  from gnomon.numpy._insertion import trim_zeros as trim_zeros
+  from gnomon.numpy._integers import gcd as gcd
+  from gnomon.numpy._integers import lcm as lcm
+  from gnomon.numpy._interp import interp as interp
+  from gnomon.numpy._joining import append as append
+  from gnomon.numpy._joining import array_split as array_split
+  from gnomon.numpy._joining import block as block
+  from gnomon.numpy._joining import column_stack as column_stack
+  from gnomon.numpy._joining import concat as concat
+  from gnomon.numpy._joining import concatenate as concatenate
+  from gnomon.numpy._joining import dsplit as dsplit
+  from gnomon.numpy._joining import dstack as dstack
+  from gnomon.numpy._joining import hsplit as hsplit
+  from gnomon.numpy._joining import hstack as hstack
+  from gnomon.numpy._joining import split as split
+  from gnomon.numpy._joining import stack as stack
+  from gnomon.numpy._joining import unstack as unstack
+  from gnomon.numpy._joining import vsplit as vsplit
+  from gnomon.numpy._joining import vstack as vstack
+  from gnomon.numpy._mapping import apply_along_axis as apply_along_axis
+  from gnomon.numpy._mapping import apply_over_axes as apply_over_axes
+  from gnomon.numpy._mapping import vectorize as vectorize
+  from gnomon.numpy._nan import nancumprod as nancumprod
+  from gnomon.numpy._nan import nancumsum as nancumsum
+  from gnomon.numpy._nan import nanmax as nanmax
+  from gnomon.numpy._nan import nanmean as nanmean
+  from gnomon.numpy._nan import nanmin as nanmin
+  from gnomon.numpy._nan import nanprod as nanprod
+  from gnomon.numpy._nan import nansum as nansum
+  from gnomon.numpy._padding import pad as pad
+  from gnomon.numpy._polynomial import poly as poly
+  from gnomon.numpy._polynomial import polyadd as polyadd
+  from gnomon.numpy._polynomial import polyder as polyder
+  from gnomon.numpy._polynomial import polydiv as polydiv
+  from gnomon.numpy._polynomial import polyfit as polyfit
+  from gnomon.numpy._polynomial import polyint as polyint
+  from gnomon.numpy._polynomial import polymul as polymul
+  from gnomon.numpy._polynomial import polysub as polysub
+  from gnomon.numpy._polynomial import polyval as polyval
+  from gnomon.numpy._polynomial import roots as roots
+  from gnomon.numpy._power import cbrt as cbrt
+  from gnomon.numpy._power import float_power as float_power
+  from gnomon.numpy._power import pow as pow
+  from gnomon.numpy._power import power as power
+  from gnomon.numpy._power import sqrt as sqrt
+  from gnomon.numpy._power import square as square
+
+  # printing
+  from gnomon.numpy._printing import array_repr as array_repr
+  from gnomon.numpy._printing import array_str as array_str
+  from gnomon.numpy._printing import get_printoptions as get_printoptions
+  from gnomon.numpy._printing import iterable as iterable
+  from gnomon.numpy._printing import printoptions as printoptions
+  from gnomon.numpy._printing import set_printoptions as set_printoptions
+  from gnomon.numpy._products import cross as cross
+  from gnomon.numpy._products import dot as dot
+  from gnomon.numpy._products import inner as inner
+  from gnomon.numpy._products import kron as kron
+  from gnomon.numpy._products import matmul as matmul
+  from gnomon.numpy._products import matvec as matvec
+  from gnomon.numpy._products import outer as outer
+  from gnomon.numpy._products import tensordot as tensordot
+  from gnomon.numpy._products import vdot as vdot
+  from gnomon.numpy._products import vecdot as vecdot
+  from gnomon.numpy._products import vecmat as vecmat
+  from gnomon.numpy._quantile import median as median
+  from gnomon.numpy._quantile import nanmedian as nanmedian
+  from gnomon.numpy._quantile import nanpercentile as nanpercentile
+  from gnomon.numpy._quantile import nanquantile as nanquantile
+  from gnomon.numpy._quantile import percentile as percentile
+  from gnomon.numpy._quantile import quantile as quantile
+  from gnomon.numpy._reductions import all as all
+  from gnomon.numpy._reductions import amax as amax
+  from gnomon.numpy._reductions import amin as amin
+  from gnomon.numpy._reductions import any as any
+  from gnomon.numpy._reductions import average as average
+  from gnomon.numpy._reductions import count_nonzero as count_nonzero
+  from gnomon.numpy._reductions import max as max
+  from gnomon.numpy._reductions import mean as mean
+  from gnomon.numpy._reductions import min as min
+  from gnomon.numpy._reductions import prod as prod
+  from gnomon.numpy._reductions import ptp as ptp
+  from gnomon.numpy._reductions import sum as sum
+  from gnomon.numpy._rounding import around as around
+  from gnomon.numpy._rounding import ceil as ceil
+  from gnomon.numpy._rounding import floor as floor
+  from gnomon.numpy._rounding import rint as rint
+  from gnomon.numpy._rounding import round as round
+  from gnomon.numpy._rounding import trunc as trunc
+  from gnomon.numpy._searching import digitize as digitize
+  from gnomon.numpy._searching import searchsorted as searchsorted
+  from gnomon.numpy._selection import argwhere as argwhere
+  from gnomon.numpy._selection import choose as choose
+  from gnomon.numpy._selection import compress as compress
+  from gnomon.numpy._selection import extract as extract
+  from gnomon.numpy._selection import flatnonzero as flatnonzero
+  from gnomon.numpy._selection import nonzero as nonzero
+  from gnomon.numpy._selection import piecewise as piecewise
+  from gnomon.numpy._selection import select as select
+  from gnomon.numpy._selection import where as where
+  from gnomon.numpy._sets import intersect1d as intersect1d
+  from gnomon.numpy._sets import isin as isin
+  from gnomon.numpy._sets import setdiff1d as setdiff1d
+  from gnomon.numpy._sets import setxor1d as setxor1d
+  from gnomon.numpy._sets import union1d as union1d
+
+  # shapes, reductions, products, orders, sets, statistics
+  from gnomon.numpy._shape import atleast_1d as atleast_1d
+  from gnomon.numpy._shape import atleast_2d as atleast_2d
+  from gnomon.numpy._shape import atleast_3d as atleast_3d
+  from gnomon.numpy._shape import broadcast_arrays as broadcast_arrays
+  from gnomon.numpy._shape import broadcast_shapes as broadcast_shapes
+  from gnomon.numpy._shape import broadcast_to as broadcast_to
+  from gnomon.numpy._shape import expand_dims as expand_dims
+  from gnomon.numpy._shape import matrix_transpose as matrix_transpose
+  from gnomon.numpy._shape import moveaxis as moveaxis
+  from gnomon.numpy._shape import ndim as ndim
+  from gnomon.numpy._shape import permute_dims as permute_dims
+  from gnomon.numpy._shape import ravel as ravel
+  from gnomon.numpy._shape import reshape as reshape
+  from gnomon.numpy._shape import rollaxis as rollaxis
+  from gnomon.numpy._shape import shape as shape
+  from gnomon.numpy._shape import size as size
+  from gnomon.numpy._shape import squeeze as squeeze
+  from gnomon.numpy._shape import swapaxes as swapaxes
+  from gnomon.numpy._shape import transpose as transpose
+  from gnomon.numpy._slicers import c_ as c_
+  from gnomon.numpy._slicers import index_exp as index_exp
+  from gnomon.numpy._slicers import mgrid as mgrid
+  from gnomon.numpy._slicers import ogrid as ogrid
+  from gnomon.numpy._slicers import r_ as r_
+  from gnomon.numpy._slicers import s_ as s_
+  from gnomon.numpy._sorting import argmax as argmax
+  from gnomon.numpy._sorting import argmin as argmin
+  from gnomon.numpy._sorting import argpartition as argpartition
+  from gnomon.numpy._sorting import argsort as argsort
+  from gnomon.numpy._sorting import lexsort as lexsort
+  from gnomon.numpy._sorting import nanargmax as nanargmax
+  from gnomon.numpy._sorting import nanargmin as nanargmin
+  from gnomon.numpy._sorting import partition as partition
+  from gnomon.numpy._sorting import sort as sort
+  from gnomon.numpy._sorting import sort_complex as sort_complex
+  from gnomon.numpy._spaces import geomspace as geomspace
+  from gnomon.numpy._spaces import logspace as logspace
+  from gnomon.numpy._statistics import bincount as bincount
+  from gnomon.numpy._statistics import corrcoef as corrcoef
+  from gnomon.numpy._statistics import cov as cov
+  from gnomon.numpy._taking import fill_diagonal as fill_diagonal
+  from gnomon.numpy._taking import place as place
+  from gnomon.numpy._taking import put as put
+  from gnomon.numpy._taking import put_along_axis as put_along_axis
+  from gnomon.numpy._taking import take as take
+  from gnomon.numpy._taking import take_along_axis as take_along_axis
+  from gnomon.numpy._trig import acos as acos
+  from gnomon.numpy._trig import acosh as acosh
+  from gnomon.numpy._trig import arccos as arccos
+  from gnomon.numpy._trig import arccosh as arccosh
+  from gnomon.numpy._trig import arcsin as arcsin
+  from gnomon.numpy._trig import arcsinh as arcsinh
+  from gnomon.numpy._trig import arctan as arctan
+  from gnomon.numpy._trig import arctan2 as arctan2
+  from gnomon.numpy._trig import arctanh as arctanh
+  from gnomon.numpy._trig import asin as asin
+  from gnomon.numpy._trig import asinh as asinh
+  from gnomon.numpy._trig import atan as atan
+  from gnomon.numpy._trig import atan2 as atan2
+  from gnomon.numpy._trig import atanh as atanh
+  from gnomon.numpy._trig import cos as cos
+  from gnomon.numpy._trig import cosh as cosh
+  from gnomon.numpy._trig import deg2rad as deg2rad
+  from gnomon.numpy._trig import degrees as degrees
+  from gnomon.numpy._trig import rad2deg as rad2deg
+  from gnomon.numpy._trig import radians as radians
+  from gnomon.numpy._trig import sin as sin
+  from gnomon.numpy._trig import sinc as sinc
+  from gnomon.numpy._trig import sinh as sinh
+  from gnomon.numpy._trig import tan as tan
+  from gnomon.numpy._trig import tanh as tanh
+  from gnomon.numpy._ufunc import frompyfunc as frompyfunc
+  from gnomon.numpy._ufunc import ufunc as ufunc
+  from gnomon.numpy._ufuncs import add as add
+  from gnomon.numpy._ufuncs import bitwise_and as bitwise_and
+  from gnomon.numpy._ufuncs import bitwise_or as bitwise_or
+  from gnomon.numpy._ufuncs import bitwise_xor as bitwise_xor
+  from gnomon.numpy._ufuncs import logaddexp as logaddexp
+  from gnomon.numpy._ufuncs import logaddexp2 as logaddexp2
+  from gnomon.numpy._ufuncs import logical_and as logical_and
+  from gnomon.numpy._ufuncs import logical_or as logical_or
+  from gnomon.numpy._ufuncs import logical_xor as logical_xor
+  from gnomon.numpy._ufuncs import maximum as maximum
+  from gnomon.numpy._ufuncs import minimum as minimum
+  from gnomon.numpy._ufuncs import multiply as multiply
+  from gnomon.numpy._ufuncs import negative as negative
+  from gnomon.numpy._ufuncs import subtract as subtract
+  from gnomon.numpy._unique import unique as unique
+  from gnomon.numpy._unique import unique_all as unique_all
+  from gnomon.numpy._unique import unique_counts as unique_counts
+  from gnomon.numpy._unique import unique_inverse as unique_inverse
+  from gnomon.numpy._unique import unique_values as unique_values
+  from gnomon.numpy._variance import nanstd as nanstd
+  from gnomon.numpy._variance import nanvar as nanvar
+  from gnomon.numpy._variance import std as std
+  from gnomon.numpy._variance import var as var
+  from gnomon.numpy._windows import bartlett as bartlett
+  from gnomon.numpy._windows import blackman as blackman
+  from gnomon.numpy._windows import hamming as hamming
+  from gnomon.numpy._windows import hanning as hanning
+  from gnomon.numpy._windows import kaiser as kaiser
+  from gnomon.runtime.jaxlib.arrays import ArrayBase as ndarray  # noqa: F401
+else:
+  from gnomon._door import open_door as _open_door
+  from gnomon.numpy._names import NAMES as _NAMES
+
+  __getattr__, __dir__, __all__ = _open_door(__name__, _NAMES)
 
 _provide({**_OPERATORS, **_ATTRIBUTES, **_INDEXING})
