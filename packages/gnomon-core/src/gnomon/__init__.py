@@ -92,6 +92,7 @@ from gnomon.runtime.backends import process_indices as process_indices
 if TYPE_CHECKING:
   from gnomon import lax as lax
   from gnomon import numpy as numpy
+  from gnomon import ops as ops
   from gnomon import random as random
   from gnomon import test_util as test_util
   from gnomon import testing as testing

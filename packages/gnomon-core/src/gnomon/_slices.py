@@ -10,6 +10,7 @@ from typing import Any
 SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "lax": "gnomon-lax",
     "numpy": "gnomon-numpy",
+    "ops": "gnomon-numpy",
     "random": "gnomon-random",
     "nn": "gnomon-nn",
     "image": "gnomon-image",
