@@ -8,8 +8,19 @@ import numpy as np
 import pytest
 
 import gnomon
+from gnomon import checkpoint_policies as policies
+from gnomon import errors
+from gnomon.ad_checkpoint import (
+  Offloadable,
+  Recompute,
+  Saveable,
+  checkpoint_name,
+  print_saved_residuals,
+  saved_residuals,
+)
 from gnomon.core.checking import check_jaxpr
 from gnomon.core.jaxpr import Jaxpr, subjaxprs
+from gnomon.transform.dce import dce_jaxpr
 
 X = np.float32(0.7)
 
@@ -145,7 +156,155 @@ def test_nested(ops: Any) -> None:
   outer = gnomon.checkpoint(lambda x: inner(inner(x)))
   want = gnomon.grad(lambda x: f(f(x)))(X)
   assert float(gnomon.grad(outer)(X)) == pytest.approx(float(want), rel=1e-5)
-  assert gnomon.remat is gnomon.checkpoint
+  assert float(gnomon.grad(gnomon.remat(f))(X)) == pytest.approx(
+      float(gnomon.grad(f)(X)), rel=1e-5)
+
+
+# ---- policies
+
+
+def _named(ops: Any) -> Any:
+  """sin(sin(sin(x))), whose inner values are named a and b."""
+  def f(x: Any) -> Any:
+    a = checkpoint_name(ops.sin(x), "a")
+    return ops.sin(checkpoint_name(ops.sin(a), "b"))
+
+  return f
+
+
+OFFLOAD = policies.save_and_offload_only_these_names(
+    names_which_can_be_saved=["a"], names_which_can_be_offloaded=["b"],
+    offload_src="device", offload_dst="pinned_host")
+KEPT = [  # a policy, and where what the backward pass keeps is from
+    (None, ["the argument x"]),
+    (policies.nothing_saveable, ["the argument x"]),
+    (policies.everything_saveable, ["output of test_cos"] * 3),
+    (policies.save_only_these_names("a"), ["the argument x", "named 'a'"]),
+    (policies.save_only_these_names("a", "b"),
+     ["the argument x", "named 'a'", "named 'b'"]),
+    (policies.save_any_names_but_these("a"), ["the argument x", "named 'b'"]),
+    (policies.save_anything_except_these_names("a"), ["output of test_cos"] * 3),
+    (OFFLOAD, ["the argument x", "named 'a'", "output of device_put"]),
+    (policies.dots_saveable, ["the argument x"]),
+    (policies.save_from_both_policies(
+        policies.nothing_saveable, policies.save_only_these_names("b")),
+     ["the argument x", "named 'b'"]),
+    (policies.save_from_both_policies(
+        policies.save_only_these_names("b"), policies.dots_saveable),
+     ["the argument x", "named 'b'"]),
+    (lambda p, *_, **__: Saveable if p.name == "test_cos" else Recompute,
+     ["output of test_cos"] * 3),
+    (lambda *_, **__: np.bool_(False), ["the argument x"]),
+]
+
+
+@pytest.mark.parametrize(("policy", "want"), KEPT)
+@pytest.mark.parametrize("wrap", [lambda f: f, gnomon.jit], ids=["plain", "jit"])
+def test_policies(ops: Any, policy: Any, want: list[str], wrap: Any) -> None:
+  f = gnomon.checkpoint(wrap(_named(ops)), policy=policy)
+  if wrap is not gnomon.jit:
+    kept = [text for _, text in saved_residuals(f, X)]
+    assert len(kept) == len(want)
+    assert all(w in k for k, w in zip(kept, want)), kept
+  else:
+    assert len(_residuals(f, np.ones(2, np.float32))) == len(want)
+  program = gnomon.make_jaxpr(gnomon.grad(f))(X)
+  check_jaxpr(program)
+  g, h = _named(ops), gnomon.jit(gnomon.grad(f))
+  slope = gnomon.grad(g)
+  assert float(h(X)) == pytest.approx(float(slope(X)), rel=1e-5)
+  assert float(gnomon.grad(h)(X)) == pytest.approx(
+      float(gnomon.grad(slope)(X)), rel=1e-4)
+  xs = np.linspace(0, 1, 3, dtype=np.float32)
+  np.testing.assert_allclose(
+      np.asarray(gnomon.vmap(gnomon.grad(f))(xs)), [float(slope(x)) for x in xs],
+      rtol=1e-5)
+
+
+def test_what_is_saved_is_not_computed_again(ops: Any) -> None:
+  f = gnomon.checkpoint(_named(ops), policy=policies.save_only_these_names("b"))
+  program = gnomon.make_jaxpr(gnomon.grad(f))(X)
+  (again,) = [e for e in program.eqns if e.primitive.name == "remat2"]
+  assert _count(again.params["jaxpr"], "test_sin") == 1  # of three in the forward pass
+  assert _count(program.jaxpr, "reduce_precision") == 1
+
+
+def test_a_result_of_a_called_function_is_saved(ops: Any) -> None:
+  f = gnomon.checkpoint(
+      lambda x: ops.sin(gnomon.jit(ops.sin)(x)),
+      policy=lambda p, *_, **__: p.name == "test_sin")
+  program = gnomon.make_jaxpr(gnomon.grad(f))(X)
+  (again,) = [e for e in program.eqns if e.primitive.name == "remat2"]
+  assert _count(again.params["jaxpr"], "test_sin") == 0
+  want = np.cos(np.sin(0.7)) * np.cos(0.7)
+  assert float(gnomon.grad(f)(X)) == pytest.approx(want, rel=1e-5)
+
+
+def test_unused_results_are_not_computed_again(ops: Any) -> None:
+  def f(x: Any) -> Any:
+    return ops.sin(ops.sin(x)), ops.cos(ops.cos(x))
+
+  g = gnomon.jit(gnomon.grad(lambda x: gnomon.checkpoint(f)(x)[0]))
+  assert "test_cos" in str(gnomon.make_jaxpr(g)(X))
+  closed = gnomon.make_jaxpr(gnomon.checkpoint(f))(X)
+  pruned, _ = dce_jaxpr(closed.jaxpr, [True, False])
+  assert _count(pruned, "test_sin") == 2
+  assert _count(pruned, "test_cos") == 0
+
+
+def test_policies_that_name_the_same_are_equal() -> None:
+  for make in (policies.save_only_these_names, policies.save_any_names_but_these,
+               policies.save_anything_except_these_names):
+    assert make("a", "b") == make("b", "a")
+    assert hash(make("a")) == hash(make("a"))
+    assert make("a") != make("b")
+    assert "a" in repr(make("a"))
+  assert policies.save_only_these_names("a") != policies.save_any_names_but_these("a")
+
+
+class _Dot:
+  name = "dot_general"
+
+
+@pytest.mark.parametrize(
+    ("batch", "want"), [(((), ()), True), (((0,), (0,)), False)])
+def test_products(batch: Any, want: bool) -> None:
+  numbers = (((1,), (0,)), batch)
+  assert policies.dots_saveable(_Dot, dimension_numbers=numbers) is True
+  one = policies.dots_with_no_batch_dims_saveable(_Dot, dimension_numbers=numbers)
+  assert one is want
+  found = policies.offload_dot_with_no_batch_dims("device", "pinned_host")(
+      _Dot, dimension_numbers=numbers)
+  assert found == (Offloadable("device", "pinned_host") if want else Recompute)
+
+
+def test_barriers_for_some_arguments(ops: Any) -> None:
+  def f(x: Any, y: Any) -> Any:
+    return ops.sin(ops.sin(ops.mul(x, y)))
+
+  def text(prevent_cse: Any) -> str:
+    g = gnomon.grad(gnomon.checkpoint(f, prevent_cse=prevent_cse), (0, 1))
+    return gnomon.jit(g).lower(X, X).as_text()
+
+  def held(text: str) -> int:
+    (line,) = [t for t in text.splitlines() if "optimization_barrier" in t]
+    return line.count("tensor")
+
+  assert held(text(True)) == held(text((True, True))) == held(text((True, False))) + 1
+  assert "barrier" not in text((False, False))
+
+
+def test_saved_residuals_in_words(ops: Any, capsys: Any) -> None:
+  w = np.ones(3, np.float32)
+
+  def f(p: Any, *, y: Any) -> Any:
+    return ops.mul(ops.mul(gnomon.jit(ops.sin, inline=False)(p["x"]), y), w)
+
+  print_saved_residuals(f, {"x": w}, y=w)
+  lines = capsys.readouterr().out.splitlines()
+  assert lines[:2] == ["f32[3] from the argument y", "f32[3] from a constant"]
+  assert "output of jitted function" in lines[2]
+  assert "test_checkpoint.py" in lines[2]
 
 
 def test_errors(ops: Any) -> None:
@@ -161,7 +320,15 @@ def test_errors(ops: Any) -> None:
     gnomon.checkpoint(text)(1.0)
   with pytest.raises(TypeError, match="checkpoint expects a function, got 3"):
     gnomon.checkpoint(3)
-  with pytest.raises(NotImplementedError, match="policy"):
-    gnomon.checkpoint(f, policy=lambda *_, **__: True)
+  with pytest.raises(TypeError, match=r"remat policy should be a bool.* Got 'x'"):
+    gnomon.grad(gnomon.checkpoint(ops.sin, policy=lambda *_, **__: "x"))(X)
   with pytest.raises(NotImplementedError, match="static_argnums"):
     gnomon.checkpoint(f, concrete=True)
+  with pytest.raises(ValueError, match=r"static_argnums.*got \(5,\), while.*= 1"):
+    gnomon.checkpoint(f, static_argnums=5)(X)
+  with pytest.raises(errors.TracerBoolConversionError, match="Consider using the `st"):
+    gnomon.checkpoint(lambda x: 1.0 if x else x)(X)
+  with pytest.raises(ValueError, match="should be exclusive"):
+    policies.save_and_offload_only_these_names(
+        names_which_can_be_saved=["a"], names_which_can_be_offloaded=["a"],
+        offload_src="device", offload_dst="pinned_host")

@@ -55,8 +55,8 @@ from gnomon._config import transfer_guard_host_to_device as transfer_guard_host_
 from gnomon._slices import lazy_slices
 from gnomon._start import Array as Array
 from gnomon._start import Device as Device
-from gnomon.api.custom import checkpoint as checkpoint
-from gnomon.api.custom import checkpoint as remat
+from gnomon.api.checkpoint import checkpoint as checkpoint
+from gnomon.api.checkpoint import remat as remat
 from gnomon.api.custom import custom_jvp as custom_jvp
 from gnomon.api.custom import custom_vjp as custom_vjp
 from gnomon.api.device import block_until_ready as block_until_ready
@@ -80,6 +80,7 @@ from gnomon.api.scope import named_call as named_call
 from gnomon.api.scope import named_scope as named_scope
 from gnomon.api.scope import typeof as typeof
 from gnomon.api.vmap import vmap as vmap
+from gnomon.core.scalar_types import float0 as float0
 from gnomon.runtime.backends import default_backend as default_backend
 from gnomon.runtime.backends import device_count as device_count
 from gnomon.runtime.backends import devices as devices
@@ -105,7 +106,8 @@ __all__ = [
     "default_device", "default_matmul_precision", "default_prng_impl", "device_count",
     "device_get", "device_put", "devices", "disable_jit", "dtypes", "enable_checks",
     "enable_custom_prng", "enable_x64", "ensure_compile_time_eval", "errors",
-    "eval_shape", "explain_cache_misses", "grad", "hessian", "jacfwd", "jacobian",
+    "eval_shape", "explain_cache_misses", "float0", "grad", "hessian", "jacfwd",
+    "jacobian",
     "jacrev", "jax2tf_associative_scan_reductions", "jit", "jvp", "legacy_prng_key",
     "linearize", "local_device_count", "local_devices", "log_compiles", "make_jaxpr",
     "named_call", "named_scope", "no_execution", "no_tracing", "numpy_dtype_promotion",

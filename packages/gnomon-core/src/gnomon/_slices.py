@@ -12,15 +12,26 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "numpy": "gnomon-numpy",
     "ops": "gnomon-numpy",
     "random": "gnomon-random",
+    "flatten_util": "gnomon-lax",
     "nn": "gnomon-nn",
     "image": "gnomon-image",
     "testing": "gnomon-testing",
     "test_util": "gnomon-testing",
 }
 # Core's own modules that `import gnomon` does not load, but on first use.
-LAZY: frozenset[str] = frozenset({"flatten_util"})
+LAZY: frozenset[str] = frozenset({
+    "ad_checkpoint", "api_util", "checkpoint_policies", "debug", "dlpack",
+    "experimental", "extend", "interpreters", "lib", "memory", "stages", "version"})
 # Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.
-LAZY_NAMES: Mapping[str, str] = {}
+LAZY_NAMES: Mapping[str, str] = {
+    "__version__": "version", "__version_info__": "version",
+    "clear_caches": "api.environment", "copy_to_host_async": "api.environment",
+    "pure_callback": "api.callback", "effects_barrier": "runtime.callbacks",
+    "ds": "core.slices", "host_count": "api.environment", "host_id": "api.environment",
+    "host_ids": "api.environment", "live_arrays": "api.environment",
+    "make_user_context": "api.environment",
+    "print_environment_info": "api.environment",
+}
 
 
 def lazy_slices(
@@ -28,9 +39,6 @@ def lazy_slices(
   """A module's `__getattr__`, which imports a slice on first use, and `__dir__`."""
 
   def __getattr__(name: str) -> Any:
-    if name == "__version__":
-      from importlib import metadata  # takes ten milliseconds to import
-      return metadata.version("gnomon-core")
     if name in LAZY:
       return importlib.import_module(f"gnomon.{name}")
     if name in LAZY_NAMES:

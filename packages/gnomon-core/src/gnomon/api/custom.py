@@ -1,4 +1,4 @@
-"""`custom_jvp`, `custom_vjp`, `stop_gradient`, `checkpoint`: rules given by the user."""
+"""`custom_jvp`, `custom_vjp`, `stop_gradient`: rules given by the user."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.core import dtypes
-from gnomon.core.stage import convert_constvars, trace_to_jaxpr
 from gnomon.core.structural import add_tangents, instantiate
 from gnomon.core.trace import get_current
 from gnomon.core.types import is_array_like, typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.custom_derivatives import JvpCall, VjpCall
 from gnomon.transform.jvp import Moves
-from gnomon.transform.remat import remat_p
 from gnomon.tree_util import tree_map
 
 flatten = tools.flatten
@@ -421,70 +419,3 @@ _stopped = custom_jvp(lambda x: x)
 def _(primals: Any, tangents: Any) -> Any:
   (x,) = primals
   return x, instantiate(Zero(typeof(x).to_tangent_aval()))
-
-
-def checkpoint(
-    fun: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None,
-    static_argnums: int | Sequence[int] = (), static_argnames: Any = (),
-    concrete: Any = False) -> Callable[..., Any]:
-  """A function that saves nothing for its backward pass but its arguments.
-
-  In reverse mode its intermediate values are computed again instead of being kept: less
-  memory for more work. Values and derivatives stay the same.
-
-  Args:
-    fun: the function.
-    prevent_cse: keeps the compiler from merging the second computation with the first;
-      not needed inside `scan`.
-    policy: which intermediate values to save after all; only None is supported.
-    static_argnums: positional arguments that are not traced.
-    static_argnames: keyword arguments that are not traced.
-    concrete: must be False; `static_argnums` takes its place.
-
-  >>> import gnomon
-  >>> from gnomon import lax
-  >>> float(gnomon.grad(gnomon.checkpoint(lambda x: lax.sin(lax.sin(x))))(0.0))
-  1.0
-
-  Raises:
-    NotImplementedError: a `policy` is given.
-  """
-  tools.check_callable(fun, "checkpoint")
-  if policy is not None:
-    raise NotImplementedError(
-        "checkpoint with a policy is not supported yet: without one, nothing is saved "
-        "but the arguments")
-  if concrete:
-    raise NotImplementedError("checkpoint(concrete=True): use static_argnums instead")
-  nums = tools.int_tuple(static_argnums, "static_argnums")
-  held_names = tools.str_tuple(static_argnames, "static_argnames")
-
-  @functools.wraps(fun)
-  @tools.filtered
-  def remat(*args: Any, **kwargs: Any) -> Any:
-    n = len(args)
-    fixed = {i % n for i in nums if -n <= i < n}
-    held = {k: v for k, v in kwargs.items() if k in held_names}
-    moving = tuple(x for i, x in enumerate(args) if i not in fixed)
-    rest = {k: v for k, v in kwargs.items() if k not in held_names}
-    leaves, tree = flatten((moving, rest))
-    out_tree: Any = None
-
-    def flat(*xs: Any) -> list[Any]:
-      nonlocal out_tree
-      a, k = tree.unflatten(xs)
-      it = iter(a)
-      full = [args[i] if i in fixed else next(it) for i in range(n)]
-      outs, out_tree = tools.results_to_flat(fun(*full, **k, **held), "checkpoint", fun)
-      return outs
-
-    names = tools.leaf_names(fun, tree, tuple(fixed))
-    avals = tools.check_leaves(leaves, "checkpoint", names)
-    jaxpr, consts = trace_to_jaxpr(
-        flat, avals, tools.debug_info("checkpoint", fun, tree, tuple(fixed)))
-    outs = remat_p.bind(
-        *consts, *leaves, jaxpr=convert_constvars(jaxpr), prevent_cse=prevent_cse,
-        differentiated=False, policy=None)
-    return out_tree.unflatten(outs)
-
-  return remat

@@ -68,6 +68,7 @@ transpose_rule: Rule[Callable[..., Any]] = Rule("transpose_rule")
 batch_rule: Rule[Callable[..., Any]] = Rule("batch_rule")
 axis_rule: Rule[Callable[..., Any]] = Rule("axis_rule")  # collectives over a named axis
 dce_rule: Rule[Callable[..., Any]] = Rule("dce_rule")
+partial_eval_rule: Rule[Callable[..., Any]] = Rule("partial_eval_rule")
 lower: Rule[Callable[..., Any]] = Rule("lower")
 pp_rule: Rule[Callable[..., Any]] = Rule("pp_rule")  # (printer, eqn) -> document
 shown_params: Rule[Callable[..., Any]] = Rule("shown_params")  # params -> pairs to print

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import enum
-import operator
-from collections.abc import Sequence
 from typing import Any
 
-from gnomon.core.derive import elementwise_batch, linear
-from gnomon.core.primitive import Primitive
-from gnomon.core.rule import lower, typing_rule
-from gnomon.core.types import ShapedArray
-from gnomon.lax._families import FLOAT, as_bool, binary, check_dtype, operands, unary
+from gnomon.core.precision import reduce_precision as reduce_precision
+from gnomon.core.precision import reduce_precision_p as reduce_precision_p
+from gnomon.lax._families import FLOAT, as_bool, binary, operands, unary
 
 
 def floor(x: Any) -> Any:
@@ -137,50 +133,3 @@ def nextafter(x1: Any, x2: Any) -> Any:
 
 nextafter_p = binary(
     "nextafter", FLOAT, "chlo.next_after", lambda t, ans, x1, x2: t, None)
-
-
-def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-  """Rounds elements to what a float with fewer bits can hold; the dtype stays.
-
-  Args:
-    operand: floating-point array.
-    exponent_bits: bits of the exponent, at least 1.
-    mantissa_bits: bits of the mantissa, at least 0.
-
-  >>> from gnomon import lax
-  >>> float(lax.reduce_precision(1.23, exponent_bits=5, mantissa_bits=2))
-  1.25
-
-  Raises:
-    TypeError: `operand` is not floating-point.
-    ValueError: a number of bits is too small.
-  """
-  return reduce_precision_p.bind(
-      operand, exponent_bits=operator.index(exponent_bits),
-      mantissa_bits=operator.index(mantissa_bits))[0]
-
-
-reduce_precision_p = Primitive("reduce_precision")
-
-
-@typing_rule.define(reduce_precision_p)
-def _(x: ShapedArray, *, exponent_bits: int, mantissa_bits: int) -> tuple[ShapedArray]:
-  check_dtype("reduce_precision", x, FLOAT)
-  if exponent_bits < 1 or mantissa_bits < 0:
-    raise ValueError(
-        "reduce_precision needs exponent_bits of at least 1 and mantissa_bits of at "
-        f"least 0, got {exponent_bits} and {mantissa_bits}")
-  return (x,)
-
-
-@lower.define(reduce_precision_p)
-def _(ctx: Any, x: Any, *, exponent_bits: int, mantissa_bits: int) -> Sequence[Any]:
-  b = ctx.b
-  return [b.op1(
-      "stablehlo.reduce_precision", b.tensor(ctx.avals_out[0]), (x,),
-      {"exponent_bits": b.i32(exponent_bits), "mantissa_bits": b.i32(mantissa_bits)})]
-
-
-linear(
-    reduce_precision_p, lambda cts, args, **bits: reduce_precision_p.bind(*cts, **bits))
-elementwise_batch(reduce_precision_p)
