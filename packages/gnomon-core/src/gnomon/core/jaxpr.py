@@ -47,21 +47,118 @@ Atom = Var | Literal
 
 
 class DebugInfo:
-  """What is known of the function that a jaxpr was traced from, for messages."""
+  """What is known of the function that a jaxpr was traced from, for messages.
 
-  __slots__ = ("arg_names", "func_name", "result_paths", "traced_for")
+  `func_src_info` is `name at file:line`. The names of arguments and the places of
+  results, one a leaf, may be given as functions, which a message calls.
+  """
+
+  __slots__ = ("_arg_names", "func_src_info", "result_paths", "traced_for")
 
   def __init__(
-      self, traced_for: str, func_name: str, arg_names: Any = None,
-      result_paths: Sequence[str] | None = None) -> None:
-    self.traced_for, self.func_name = traced_for, func_name
-    self.arg_names, self.result_paths = arg_names, result_paths
+      self, traced_for: str, func_src_info: str, arg_names: Any = None,
+      result_paths: Any = None) -> None:
+    self.traced_for, self.func_src_info = traced_for, func_src_info
+    self._arg_names, self.result_paths = arg_names, result_paths
 
   def names(self) -> Sequence[str]:
     """The arguments' names, one a leaf; computed only when a message needs them."""
-    if callable(self.arg_names):
-      self.arg_names = self.arg_names()
-    return self.arg_names or ()
+    if callable(self._arg_names):
+      self._arg_names = self._arg_names()
+    return self._arg_names or ()
+
+  @property
+  def arg_names(self) -> Any:
+    """The arguments' names, a tuple, or None where nothing is known."""
+    return None if self._arg_names is None else tuple(self.names())
+
+  @property
+  def func_name(self) -> str:
+    """The function's bare name."""
+    return self.func_src_info.split(" ")[0]
+
+  @property
+  def func_filename(self) -> str | None:
+    """The file that defines the function, where known."""
+    place = self._place()
+    return place[0] if place else None
+
+  @property
+  def func_lineno(self) -> int | None:
+    """The line where the function begins, where known."""
+    place = self._place()
+    return place[1] if place else None
+
+  def _place(self) -> tuple[str, int] | None:
+    path, _, line = self.func_src_info.partition(" at ")[2].rpartition(":")
+    return (path, int(line)) if line.isdigit() else None
+
+  def _with(self, **changes: Any) -> DebugInfo:
+    return DebugInfo(**{
+        "traced_for": self.traced_for, "func_src_info": self.func_src_info,
+        "arg_names": self._arg_names, "result_paths": self.result_paths, **changes})
+
+  def replace_func_name(self, name: str) -> DebugInfo:
+    """The same with another name of the function."""
+    rest = self.func_src_info.partition(" ")[2]
+    return self._with(func_src_info=f"{name} {rest}".rstrip())
+
+  def with_unknown_names(self) -> DebugInfo:
+    """The same without names of arguments and places of results."""
+    return self._with(arg_names=None, result_paths=None)
+
+  def resolve_result_paths(self) -> DebugInfo:
+    """The same with the places of results computed."""
+    paths = self.result_paths
+    return self._with(result_paths=tuple(paths())) if callable(paths) else self
+
+  def set_result_paths(self, ans: Any) -> DebugInfo:
+    """The same with the places of the leaves of a result, as `result[0]['x']`."""
+    from gnomon.tree_util import keystr, tree_flatten_with_path  # only messages need it
+
+    return self._with(result_paths=tuple(
+        "result" + keystr(path) for path, _ in tree_flatten_with_path(ans)[0]))
+
+  def safe_arg_names(self, expected_count: int) -> tuple[str, ...]:
+    """As many names of arguments as are expected: empty ones where they do not fit."""
+    names = tuple(self.names())
+    return names if len(names) == expected_count else ("",) * expected_count
+
+  def safe_result_paths(self, expected_count: int) -> tuple[str, ...]:
+    """As many places of results as are expected: empty ones where they do not fit."""
+    paths = self.result_paths
+    paths = () if paths is None or callable(paths) else tuple(paths)
+    return paths if len(paths) == expected_count else ("",) * expected_count
+
+  def assert_arg_names(self, expected_count: int) -> None:
+    """Raises `AssertionError` unless there are so many names, or none is known."""
+    found = self.arg_names
+    if found is not None and len(found) != expected_count:
+      raise AssertionError(f"{expected_count} arguments, but the names {found}")
+
+  def assert_result_paths(self, expected_count: int) -> None:
+    """Raises `AssertionError` unless there are so many places, or none is known."""
+    found = self.result_paths
+    if found is not None and not callable(found) and len(found) != expected_count:
+      raise AssertionError(f"{expected_count} results, but the places {found}")
+
+  def filter_arg_names(self, keep: Sequence[bool]) -> tuple[str, ...] | None:
+    """The names of the arguments that are kept."""
+    found = self.arg_names
+    return None if found is None else tuple(
+        n for n, k in zip(found, keep, strict=True) if k)
+
+  def filter_result_paths(self, keep: Sequence[bool]) -> tuple[str, ...] | None:
+    """The places of the results that are kept."""
+    found = self.resolve_result_paths().result_paths
+    return None if found is None else tuple(
+        p for p, k in zip(found, keep, strict=True) if k)
+
+  def __repr__(self) -> str:
+    return (
+        f"DebugInfo(traced_for={self.traced_for!r}, func_src_info="
+        f"{self.func_src_info!r}, arg_names={self.arg_names}, result_paths="
+        f"{self.result_paths})")
 
 
 class Eqn:
@@ -221,6 +318,11 @@ def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
       yield from jaxprs_in_params(e.params)
 
 
+def effects_of(eqns: Sequence[Eqn]) -> Effects:
+  """The effects of some equations together."""
+  return no_effects.union(*[e.effects for e in eqns])
+
+
 def live(jaxpr: Jaxpr) -> list[Eqn]:
   """The equations that results or effects depend on, in order; remembered."""
   found: list[Eqn] | None = jaxpr.memo.get("live")
@@ -239,12 +341,20 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
   """Runs a jaxpr under the current trace and returns its results."""
   env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
   env.update(zip(jaxpr.invars, args, strict=True))
-  process = get_current().process
-  for e in jaxpr.eqns:
-    operands = [v.val if type(v) is Literal else env[v] for v in e.invars]
-    outs = process(e.primitive, operands, e.params)
-    for v, x in zip(e.outvars, outs, strict=True):
-      env[v] = x
+  trace = get_current()
+  process, records = trace.process, trace.records
+  outer = trace.source if records else None
+  try:
+    for e in jaxpr.eqns:
+      operands = [v.val if type(v) is Literal else env[v] for v in e.invars]
+      if records:
+        trace.source = e.source
+      outs = process(e.primitive, operands, e.params)
+      for v, x in zip(e.outvars, outs, strict=True):
+        env[v] = x
+  finally:
+    if records:
+      trace.source = outer
   return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 

@@ -57,8 +57,9 @@ def summary(traceback: Any) -> str:
 
 
 def here() -> Any:
-  """The traceback of the caller (under a microsecond)."""
-  return mlir.traceback()
+  """The traceback of the caller, with the names in force (under a microsecond)."""
+  names = name_stack.get()
+  return Source(mlir.traceback(), names) if names else mlir.traceback()
 
 
 def filter_traceback(e: BaseException) -> None:

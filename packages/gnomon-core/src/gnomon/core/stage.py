@@ -52,6 +52,11 @@ def infer(
   return found
 
 
+def clear() -> None:
+  """Forgets the types of all operations."""
+  _typed.clear()
+
+
 def type_of(
     primitive: Primitive, avals: Sequence[Any], params: dict[str, Any],
 ) -> tuple[Any, Any]:
@@ -92,9 +97,14 @@ _SCALARS = frozenset({bool, int, float, complex})
 
 
 class StageTrace(Trace):
-  """Records equations. What is not a tracer of its own is a constant of the jaxpr."""
+  """Records equations. What is not a tracer of its own is a constant of the jaxpr.
 
-  __slots__ = ("consts", "debug_info", "effects", "eqns", "invars")
+  Where equations come from is looked up for each, unless a transformation that works on
+  an operation of the user's sets `source` to that operation's for as long as it does.
+  """
+
+  __slots__ = ("consts", "debug_info", "effects", "eqns", "invars", "source")
+  records = True
 
   def __init__(self, debug_info: DebugInfo | None = None) -> None:
     self.done = False
@@ -103,6 +113,7 @@ class StageTrace(Trace):
     self.invars: list[Var] = []
     self.effects: set[Any] = set()
     self.debug_info = debug_info
+    self.source: Any = None
 
   def new(self, aval: Any) -> StageTracer:
     """A new input."""
@@ -166,10 +177,12 @@ class StageTrace(Trace):
     avals, effects = found
     if effects:
       self.effects |= effects
-    names = _names()
-    tb = _traceback()
-    if names:
-      tb = source.Source(tb, names)
+    tb = self.source
+    if tb is None:
+      names = _names()
+      tb = _traceback()
+      if names:
+        tb = source.Source(tb, names)
     if len(avals) != 1:
       outs = [Var(a) for a in avals]
       self.eqns.append(Eqn(primitive, invars, outs, params, effects, tb))

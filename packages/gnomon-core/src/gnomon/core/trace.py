@@ -22,6 +22,7 @@ class Trace:
   """What happens to an operation: it is computed, recorded, or transformed first."""
 
   __slots__ = ("__weakref__", "done", "name")
+  records = False  # whether it writes down where operations come from (`source`)
 
   def __init__(self) -> None:
     self.done = False

@@ -14,6 +14,7 @@ from typing import Any
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, linearize_rule
+from gnomon.core.source import here
 from gnomon.core.stage import StageTrace, StageTracer, calm_collector
 from gnomon.core.structural import instantiate
 from gnomon.core.trace import (
@@ -82,12 +83,22 @@ class LinearizeTrace(JVPTrace):
     rule = find_linearize(primitive)
     if rule is None:
       rule = jvp_rule[primitive]
+    rules, parent = self.rules, self.parent
+    linear = rules.linear
+    # All that the rule binds comes from the operation at hand.
+    outer = parent.source if parent.records else None
+    linear.source = outer or here()
+    if parent.records:
+      parent.source = linear.source
     # Neither this trace nor that of the rules evaluates: C++ need not hear of the change.
-    token = set_current(self.rules)
+    token = set_current(rules)
     try:
       outs, touts = rule(primals, tangents, **params)
     finally:
       reset_current(token)
+      linear.source = None
+      if parent.records:
+        parent.source = outer
     if len(outs) == 1:
       return (JVPTracer(self, outs[0], touts[0]),)
     return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])

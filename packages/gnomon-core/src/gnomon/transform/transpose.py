@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, memoised
@@ -38,8 +38,30 @@ def backward(
 
   for result, ct in zip(jaxpr.outvars, cotangents):
     add(result, ct)
+  trace = get_current()
+  if not trace.records:
+    _backwards(linear, known, cts, add)
+  else:
+    outer = trace.source
+    try:
+      _backwards(linear, known, cts, add, trace)
+    finally:
+      trace.source = outer
+  return [
+      cts.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None
+      for v, x in zip(jaxpr.invars, args)]
+
+
+def _backwards(
+    eqns: list[Eqn], known: dict[Any, Any], cts: dict[Any, Any],
+    add: Callable[[Any, Any], None], recorder: Any = None) -> None:
+  """Transposes equations, last first.
+
+  What a recording trace gets comes from the same line as the equation: a NaN of the
+  backward pass is then laid at the operation that it belongs to.
+  """
   rules = transpose_rule
-  for e in reversed(linear):
+  for e in reversed(eqns):
     out, some = [], False
     for v in e.outvars:
       ct = cts.pop(v, None)
@@ -58,12 +80,11 @@ def backward(
         operands.append(known[v])
       else:
         operands.append(UndefinedPrimal(v.aval))
+    if recorder is not None:
+      recorder.source = e.source
     for v, ct in zip(e.invars, rules[e.primitive](out, operands, **e.params)):
       if ct is not None:
         add(v, ct)
-  return [
-      cts.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None
-      for v, x in zip(jaxpr.invars, args)]
 
 
 def _evaluate_known(eqns: list[Eqn], known: dict[Any, Any]) -> list[Eqn]:
