@@ -292,6 +292,40 @@ class Config:
     """The value of an option in this thread; AttributeError if there is none so named."""
     return getattr(current(), _find(name).short)
 
+  def add_option(
+      self, name: str, holder: Any, opt_type: Any, meta_args: Any,
+      meta_kwargs: Mapping[str, Any]) -> None:
+    """Adds an option of a library's own, to be set by `update` and read as the others.
+
+    Args:
+      name: its name.
+      holder: has the value, `holder.value`, and is told of changes, `holder.set(value)`.
+      opt_type: bool, int, float, str, or "enum".
+      meta_args: the default and a text, as for a flag of absl; for "enum" the accepted
+        values may follow the default.
+      meta_kwargs: for "enum" may hold `enum_values`.
+
+    Raises:
+      ValueError: there is an option of this name, or `opt_type` is none of those.
+    """
+    global _shared
+    kinds = {bool: "bool", int: "int", float: "float", str: "str", "enum": "enum"}
+    if opt_type not in kinds:
+      raise ValueError(
+          "add_option: opt_type must be bool, int, float, str or 'enum', got "
+          f"{opt_type!r}")
+    default, *rest = meta_args
+    values = meta_kwargs.get("enum_values") or next(
+        (v for v in rest if isinstance(v, (list, tuple))), ())
+    option = Option(
+        name, kinds[opt_type], default, tuple(values), optional=default is None)
+    with _lock:
+      if name in _spellings or option.short in _spellings:
+        raise ValueError(f"add_option: there is an option named {name!r} already")
+      _options[name] = _spellings[name] = _spellings[option.short] = option
+      _shared = _shared.replace({option.short: getattr(holder, "value", default)})
+    on_update(name, holder.set)
+
   @property
   def values(self) -> dict[str, Any]:
     """The values of all options in this thread, by their `jax_` names; a copy."""

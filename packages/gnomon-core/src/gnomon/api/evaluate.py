@@ -11,6 +11,7 @@ from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.types import AbstractValue, ShapedArray, typeof
+from gnomon.runtime.layout import Format
 from gnomon.transform.vmap import axis_env
 
 
@@ -35,6 +36,19 @@ class ShapeDtypeStruct:
     self.dtype = dtype if extended else dtypes.as_dtype(dtype)
     self.sharding, self.weak_type = sharding, weak_type
     self.manual_axis_type, self.is_ref = manual_axis_type, is_ref
+
+  @staticmethod
+  def like(x: Any) -> ShapeDtypeStruct:
+    """What stands for an array or a tracer: its shape, dtype, sharding, weakness."""
+    aval = typeof(x)
+    sharding = x.sharding if getattr(x, "committed", False) else None
+    return ShapeDtypeStruct(
+        aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
+
+  @property
+  def format(self) -> Format:
+    """The sharding, with no layout chosen."""
+    return Format(None, self.sharding)
 
   @property
   def ndim(self) -> int:

@@ -34,7 +34,8 @@ class Traced:
     self.jaxpr, self.outer, self.out_tree = jaxpr, outer, out_tree
 
 
-def _context() -> Any:
+def trace_context() -> Any:
+  """A hashable of what a traced function depends on besides its arguments."""
   return (_config.trace_key(), _config.x64(), axis_env.get())
 
 
@@ -67,7 +68,7 @@ def _trace(
   return Traced(ClosedJaxpr(jaxpr, consts), [], out_tree)
 
 
-_trace_cached = fastpath.weakref_lru_cache(_context, _trace, 8192)
+_trace_cached = fastpath.weakref_lru_cache(trace_context, _trace, 8192)
 
 
 def trace_function(
@@ -78,6 +79,12 @@ def trace_function(
   if found.outer and any(x._trace.done for x in found.outer if isinstance(x, Tracer)):
     return _trace(fun, who, in_tree, avals, static, None)  # closed over an earlier trace
   return found
+
+
+def clear() -> None:
+  """Forgets all traced functions, and what C++ runs for them."""
+  _trace_cached.cache_clear()
+  fastpath.FunctionCache.clear_all()
 
 
 class Static:

@@ -17,7 +17,7 @@ def why_unknown(trace: StageTrace, var: Any) -> str:
   if info is None:
     return ""
   text = (
-      f"The error occurred while tracing the function {info.func_name} for "
+      f"The error occurred while tracing the function {info.func_src_info} for "
       f"{info.traced_for}.")
   arguments, made_by = _depends(trace, var)
   if arguments:
@@ -36,7 +36,7 @@ def where_made(trace: StageTrace, var: Any) -> str:
   arguments, made_by = _depends(trace, var)
   how = f", by {made_by}" if made_by else f", as {arguments[0]}" if arguments else ""
   return (
-      f"It was made while the function {info.func_name} was traced for "
+      f"It was made while the function {info.func_src_info} was traced for "
       f"{info.traced_for}{how}.")
 
 

@@ -84,7 +84,7 @@ class ShapedArray(AbstractValue):
     return f"ShapedArray({name}[{','.join(map(str, self.shape))}]{weak})"
 
   def __str__(self) -> str:
-    return self.str_short()
+    return f"~{self.str_short()}" if self.weak_type else self.str_short()
 
   def str_short(self, short_dtypes: bool = False, *_: Any, **__: Any) -> str:
     """`float32[2,3]`, or `f32[2,3]` with short dtypes."""

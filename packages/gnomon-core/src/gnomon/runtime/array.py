@@ -12,6 +12,7 @@ from gnomon.core import dtypes
 from gnomon.core.types import ShapedArray
 from gnomon.runtime import backends
 from gnomon.runtime.jaxlib import arrays
+from gnomon.runtime.layout import Format, Layout
 from gnomon.runtime.shard import Shard
 
 NumpyArray = np.ndarray[Any, Any]
@@ -369,6 +370,22 @@ def _sharding(self: Any) -> Any:
   return self._sharding
 
 
+def _format_of(self: Any) -> Format:
+  """How the array lies in memory, and where it lives."""
+  _check_alive(self)
+  layout = self._pjrt_layout
+  return Format(
+      None if layout is None else Layout.from_pjrt_layout(layout), self._sharding)
+
+
+def _gone(name: str, instead: str) -> property:
+  def get(self: Any) -> Any:
+    raise AttributeError(
+        f"arr.{name} has been deprecated, and is gone. Use {instead}")
+
+  return property(get, doc=f"Gone: use `{instead}`.")
+
+
 _ATTRIBUTES: dict[str, object] = {
     "shape": _typed("shape", "The sizes of the dimensions, a tuple of integers."),
     "dtype": _typed("dtype", "The type of the elements, a `numpy.dtype`."),
@@ -380,6 +397,10 @@ _ATTRIBUTES: dict[str, object] = {
     "sharding": property(_sharding),
     "device": property(_device),
     "committed": property(_committed),
+    "format": property(_format_of),
+    "device_buffer": _gone("device_buffer", "arr.addressable_data(0)"),
+    "device_buffers": _gone(
+        "device_buffers", "[x.data for x in arr.addressable_shards]"),
     "is_fully_addressable": property(_is_fully_addressable),
     "is_fully_replicated": property(_is_fully_replicated),
     "addressable_shards": property(_addressable_shards),

@@ -125,6 +125,12 @@ def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: An
   return outs
 
 
+def clear() -> None:
+  """Forgets the executables of all operations."""
+  _programs.clear()
+  _table.clear()
+
+
 def is_watching() -> bool:
   """Whether an option asks for a look at every execution."""
   return _watching

@@ -87,6 +87,8 @@ def _install_sharding_attributes() -> None:
   for cls in (SingleDeviceSharding, NamedSharding, GSPMDSharding):
     cls.memory_kind = property(lambda self: self._memory_kind)
     cls.device_set = property(lambda self: set(self._internal_device_list))
+  SingleDeviceSharding.__repr__ = lambda self: (
+      f"SingleDeviceSharding(device={self._device!r}, memory_kind={self._memory_kind})")
 
 
 _install_sharding_attributes()
