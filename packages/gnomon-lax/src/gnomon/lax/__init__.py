@@ -122,6 +122,38 @@ if TYPE_CHECKING:
   from gnomon.lax._control.while_ import while_p as while_p
   from gnomon.lax._conversion import bitcast_convert_type as bitcast_convert_type
   from gnomon.lax._conversion import bitcast_convert_type_p as bitcast_convert_type_p
+
+  # convolutions
+  from gnomon.lax._convolution import conv as conv
+  from gnomon.lax._convolution import conv_general_dilated as conv_general_dilated
+  from gnomon.lax._convolution import conv_general_dilated_p as conv_general_dilated_p
+  from gnomon.lax._convolution import (
+    conv_with_general_padding as conv_with_general_padding,
+  )
+  from gnomon.lax._convolution_forms import (
+    conv_general_dilated_local as conv_general_dilated_local,
+  )
+  from gnomon.lax._convolution_forms import (
+    conv_general_dilated_patches as conv_general_dilated_patches,
+  )
+  from gnomon.lax._convolution_forms import conv_transpose as conv_transpose
+  from gnomon.lax._convolution_numbers import ConvDimensionNumbers as ConvDimensionNumbers
+  from gnomon.lax._convolution_numbers import (
+    ConvGeneralDilatedDimensionNumbers as ConvGeneralDilatedDimensionNumbers,
+  )
+  from gnomon.lax._convolution_numbers import (
+    conv_dimension_numbers as conv_dimension_numbers,
+  )
+  from gnomon.lax._convolution_numbers import (
+    conv_general_permutations as conv_general_permutations,
+  )
+  from gnomon.lax._convolution_numbers import (
+    conv_general_shape_tuple as conv_general_shape_tuple,
+  )
+  from gnomon.lax._convolution_numbers import conv_shape_tuple as conv_shape_tuple
+  from gnomon.lax._convolution_numbers import (
+    conv_transpose_shape_tuple as conv_transpose_shape_tuple,
+  )
   from gnomon.lax._creation import broadcasted_iota as broadcasted_iota
   from gnomon.lax._creation import dtype as dtype
   from gnomon.lax._creation import empty as empty
@@ -337,6 +369,10 @@ if TYPE_CHECKING:
   from gnomon.lax._trigonometry import tan_p as tan_p
   from gnomon.lax._trigonometry import tanh as tanh
   from gnomon.lax._trigonometry import tanh_p as tanh_p
+  from gnomon.lax._windows_shape import padtype_to_pads as padtype_to_pads
+  from gnomon.lax._windows_shape import (
+    reduce_window_shape_tuple as reduce_window_shape_tuple,
+  )
 else:
   from gnomon._door import open_door as _open_door
   from gnomon.lax._names import NAMES as _NAMES

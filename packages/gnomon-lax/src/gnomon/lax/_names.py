@@ -23,6 +23,14 @@ NAMES = {
     "_control.scan": "scan scan_p",
     "_control.while_": "fori_loop while_loop while_p",
     "_conversion": "bitcast_convert_type bitcast_convert_type_p",
+    "_convolution": (
+        "conv conv_general_dilated conv_general_dilated_p conv_with_general_padding"),
+    "_convolution_forms": (
+        "conv_general_dilated_local conv_general_dilated_patches conv_transpose"),
+    "_convolution_numbers": (
+        "ConvDimensionNumbers ConvGeneralDilatedDimensionNumbers conv_dimension_numbers "
+        "conv_general_permutations conv_general_shape_tuple conv_shape_tuple "
+        "conv_transpose_shape_tuple"),
     "_creation": "broadcasted_iota dtype empty empty_p full full_like iota iota_p",
     "_cumulative": (
         "cumlogsumexp cumlogsumexp_p cummax cummax_p cummin cummin_p cumprod cumprod_p "
@@ -72,6 +80,7 @@ NAMES = {
         "acos acos_p acosh acosh_p asin asin_p asinh asinh_p atan atan2 atan2_p atan_p "
         "atanh atanh_p cos cos_p cosh cosh_p sin sin_p sinh sinh_p tan tan_p tanh "
         "tanh_p"),
+    "_windows_shape": "padtype_to_pads reduce_window_shape_tuple",
     "gnomon.api.custom": "stop_gradient",
     "gnomon.core.derive": (
         "add_any_p broadcast_in_dim_p reduce_sum_p slice_p transpose_p"),

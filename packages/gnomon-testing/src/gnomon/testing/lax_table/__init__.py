@@ -8,6 +8,7 @@ from gnomon.testing.lax_table import random_bits as random_bits
 from gnomon.testing.lax_table import reductions as reductions
 from gnomon.testing.lax_table import shapes as shapes
 from gnomon.testing.lax_table import special as special
+from gnomon.testing.lax_table import windows as windows
 from gnomon.testing.op_table import op_table
 
 # The core's primitives that hold programs, or the rules that users write.
