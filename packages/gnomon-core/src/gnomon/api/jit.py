@@ -15,6 +15,7 @@ from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.runtime import backends, watch
+from gnomon.runtime.callbacks import CallbackError
 from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
 from gnomon.runtime.execute import as_operand, common_device, explain, is_watching
 from gnomon.runtime.jaxlib import arrays, fastpath
@@ -296,6 +297,8 @@ def run_jitted(
   """Runs a compiled function on arrays; says which argument was deleted."""
   try:
     return exe(args, committed)
+  except CallbackError:
+    raise
   except Exception as e:  # noqa: BLE001 -- raised again, in our words
     raise explain(e, args, name) from None
 

@@ -12,7 +12,13 @@ from gnomon.core.trace import Tracer
 from gnomon.lowering.module import Lowered as Module
 from gnomon.lowering.module import lower_module
 from gnomon.runtime import backends, watch
-from gnomon.runtime.compile import Executable, compile_module, physical, to_device
+from gnomon.runtime.compile import (
+  Executable,
+  compile_module,
+  executable,
+  physical,
+  to_device,
+)
 from gnomon.runtime.execute import as_operand, run
 from gnomon.runtime.jaxlib import mlir, programs
 from gnomon.tree_util import equality_errors_pytreedef, keystr
@@ -157,8 +163,9 @@ class Lowered(_Stage):
     c = self._call
     device = c.device or backends.default_device()
     loaded = compile_module(
-        self._module.module, device, {**c.info.options, **(compiler_options or {})})
-    return Compiled(c, Executable(loaded, self._module, device, c.jaxpr.out_avals))
+        self._module.module, device, {**c.info.options, **(compiler_options or {})},
+        self._module.callbacks)
+    return Compiled(c, executable(loaded, self._module, device, c.jaxpr.out_avals))
 
 
 class Compiled(_Stage):

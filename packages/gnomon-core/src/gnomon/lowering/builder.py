@@ -92,6 +92,13 @@ class Builder:
     """The tensor type of a shape and a dtype."""
     return self.tensor(ShapedArray(shape, dtype))
 
+  def token_type(self) -> Any:
+    """The type of tokens, which order effects."""
+    found = self._types.get("token")
+    if found is None:
+      found = self._types["token"] = ir.Type.parse("!stablehlo.token")
+    return found
+
   def key_dims(self, aval: ShapedArray) -> int:
     """How many trailing dimensions an element of this type has when compiled."""
     dtype = aval.dtype

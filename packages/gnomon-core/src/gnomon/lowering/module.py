@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core import source
+from gnomon.core.effects import Effect, ordered_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live, programs_in
 from gnomon.core.rule import lower
 from gnomon.core.types import WrappedArray, typeof
@@ -22,11 +23,15 @@ _INLINE_BYTES = 256  # larger constants become arguments: XLA would fold and cop
 
 
 class Lowered(NamedTuple):
-  """A module, the constants that it takes as leading arguments, and inputs it kept."""
+  """A module, the constants that it takes as leading arguments, and inputs it kept.
+
+  `callbacks` are the Python functions that it calls.
+  """
 
   module: Any
   const_args: list[Any]
   kept: tuple[bool, ...]
+  callbacks: tuple[Any, ...] = ()
 
 
 class _Local(threading.local):
@@ -84,8 +89,8 @@ class Context:
   """What a lowering rule sees: the builder `b`, the types, and how to emit jaxprs."""
 
   __slots__ = (
-      "_constants", "_eqn", "_functions", "_locations", "_names", "_symbols", "b",
-      "platforms", "prefix")
+      "_constants", "_eqn", "_functions", "_locations", "_names", "_symbols", "_tokens",
+      "b", "callbacks", "platforms", "prefix")
 
   def __init__(
       self, b: Builder, symbols: Any, prefix: str, platforms: tuple[str, ...]) -> None:
@@ -95,6 +100,8 @@ class Context:
     self._locations: dict[Any, Any] = {}
     self._names: set[str] = {"main"}
     self._eqn: Any = None
+    self._tokens: dict[Effect, Any] = {}
+    self.callbacks: list[Any] = []  # the Python functions that the program calls
     self.prefix = prefix
     self.platforms = platforms
 
@@ -115,6 +122,28 @@ class Context:
   def eqn(self) -> Eqn:
     return self._eqn  # type: ignore[no-any-return]
 
+  # ---- the order of effects: each operation takes the token that the last one gave
+
+  def token(self, effect: Effect) -> Any:
+    """The token of what happened last."""
+    found = self._tokens.get(effect)
+    if found is None:
+      found = self._tokens[effect] = self.b.op1(
+          "stablehlo.create_token", self.b.token_type(), ())
+    return found
+
+  def set_token(self, effect: Effect, token: Any) -> None:
+    """Says what the next operation takes."""
+    self._tokens[effect] = token
+
+  def tokens(self, effects: Sequence[Effect]) -> list[Any]:
+    """The tokens of several effects, to hand to a region or a function."""
+    return [self.token(e) for e in effects]
+
+  def set_tokens(self, effects: Sequence[Effect], tokens: Sequence[Any]) -> None:
+    """Takes over tokens, from a region or a function or inside one."""
+    self._tokens.update(zip(effects, tokens))
+
   # ---- jaxprs
 
   def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
@@ -126,25 +155,34 @@ class Context:
     """Calls a jaxpr as a function of the module, emitted once."""
     b = self.b
     large = large_constants(jaxpr)
+    effects = ordered_effects(jaxpr.effects)
+    before = self.tokens(effects)
     found = self._functions.get(id(jaxpr))
     if found is None:
       symbol = self._fresh(name)
       operands = [typeof(c) for c in large] + jaxpr.in_avals
       outer = b.ip, self._eqn, self._constants, b.loc
       block = function(
-          self, symbol, operands, jaxpr.out_avals, private=True)
+          self, symbol, operands, jaxpr.out_avals, private=True, tokens=len(effects))
       b.ip = ir.InsertionPoint(block)
       args = list(block.arguments)
+      if effects:
+        self.set_tokens(effects, args)
+        args = args[len(effects):]
       self._constants = {id(c): a for c, a in zip(large, args)}
       try:
         outs = self.inline(jaxpr, args[len(large):])
-        b.op("func.return", [], b.settled(outs))
+        b.op("func.return", [], [*self.tokens(effects), *b.settled(outs)])
       finally:
         b.ip, self._eqn, self._constants, b.loc = outer
       found = self._functions[id(jaxpr)] = (ir.FlatSymbolRefAttr.get(symbol), jaxpr)
-    operands = [*(self._constant(c) for c in large), *b.settled(values)]
-    types = [b.tensor(a) for a in jaxpr.out_avals]
-    return list(b.op("func.call", types, operands, {"callee": found[0]}).results)
+    operands = [*before, *(self._constant(c) for c in large), *b.settled(values)]
+    types = [*(t.type for t in before), *(b.tensor(a) for a in jaxpr.out_avals)]
+    results = list(b.op("func.call", types, operands, {"callee": found[0]}).results)
+    if not effects:
+      return results
+    self.set_tokens(effects, results)
+    return results[len(effects):]
 
   def _fresh(self, name: str) -> str:
     base = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "f"
@@ -208,10 +246,12 @@ def host(c: Any) -> np.ndarray[Any, Any]:
 
 def function(
     ctx: Context, symbol: str, in_avals: Sequence[Any], out_avals: Sequence[Any], *,
-    private: bool, arg_attrs: Any = None) -> Any:
-  """A `func.func` in the module; returns its entry block."""
+    private: bool, arg_attrs: Any = None, tokens: int = 0) -> Any:
+  """A `func.func` in the module; returns its entry block. Tokens come first."""
   b = ctx.b
-  ins, outs = [b.tensor(a) for a in in_avals], [b.tensor(a) for a in out_avals]
+  first = [b.token_type()] * tokens
+  ins, outs = first + [b.tensor(a) for a in in_avals], first + [
+      b.tensor(a) for a in out_avals]
   attrs = {
       "sym_name": b.string(symbol),
       "function_type": ir.TypeAttr.get(ir.FunctionType.get(ins, outs)),
@@ -260,7 +300,7 @@ def lower_module(
     outs = ctx.inline(jaxpr, values)
     b.loc = b.unknown
     b.op("func.return", [], outs)
-  return Lowered(module, large, kept)
+  return Lowered(module, large, kept, tuple(ctx.callbacks))
 
 
 def _donation(b: Builder, donors: Sequence[bool], avals: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.types import WrappedArray, physical_aval, typeof
 from gnomon.lowering.module import lower_module
-from gnomon.runtime import backends
+from gnomon.runtime import backends, callbacks
 from gnomon.runtime.jaxlib import arrays, clients, programs
 
 # Handlers for results that are not plain arrays: keys wrap the array of their words.
@@ -50,6 +50,44 @@ class Executable:
     return tuple(self.run(kept).consume_with_handlers(self.handlers[committed]))
 
 
+class CallingExecutable(Executable):
+  """A compiled program that calls Python functions.
+
+  A call returns when the program has ended: only then is it known whether a function
+  raised, and what it prints is printed before what the caller does next. It also keeps
+  programs with ordered effects in their order.
+  """
+
+  __slots__ = ()
+
+  def __init__(
+      self, loaded: Any, lowered: Any, device: Any, out_avals: Sequence[Any]) -> None:
+    super().__init__(loaded, lowered, device, out_avals)
+    self.plain = False  # C++ would not wait
+
+  def __call__(self, args: Sequence[Any], committed: bool = False) -> Any:
+    kept = [x for x, k in zip(args, self.kept) if k]
+    with callbacks.Run():
+      try:
+        results = self.run(self.const_args + kept, with_tokens=True)
+        token = results.consume_token()
+        outs = tuple(results.consume_with_handlers(self.handlers[committed]))
+        token.block_until_ready()
+      except Exception as e:
+        found = callbacks.failure(e)
+        if found is e:
+          raise
+        raise found from found.__cause__
+    return outs
+
+
+def executable(
+    loaded: Any, lowered: Any, device: Any, out_avals: Sequence[Any]) -> Executable:
+  """What runs a compiled module."""
+  cls = CallingExecutable if lowered.callbacks else Executable
+  return cls(loaded, lowered, device, out_avals)
+
+
 def physical(x: Any) -> Any:
   """The plain array behind an array of keys."""
   return x.physical if isinstance(x, WrappedArray) else x
@@ -75,10 +113,10 @@ def compile_jaxpr(
   began = time.perf_counter()
   lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
   between = time.perf_counter()
-  loaded = compile_module(lowered.module, device, options)
+  loaded = compile_module(lowered.module, device, options, lowered.callbacks)
   if _config.current().log_compiles:
     _log_compile(name, jaxpr, between - began, time.perf_counter() - between)
-  return Executable(loaded, lowered, device, jaxpr.out_avals)
+  return executable(loaded, lowered, device, jaxpr.out_avals)
 
 
 def _log_compile(
@@ -92,11 +130,12 @@ def _log_compile(
 
 
 def compile_module(
-    module: Any, device: Any, options: dict[str, Any] | None = None) -> Any:
-  """Compiles a module for one device."""
+    module: Any, device: Any, options: dict[str, Any] | None = None,
+    callbacks: Sequence[Any] = ()) -> Any:
+  """Compiles a module for one device; `callbacks` are the functions that it calls."""
   return programs.compile(
       backends.client(), module, clients.DeviceList((device,)),
-      programs.compile_options([device], options or {}))
+      programs.compile_options([device], options or {}), callbacks)
 
 
 def to_device(x: Any, device: Any) -> Any:

@@ -17,6 +17,7 @@ from gnomon.core.stage import trace_to_closed, unhashable
 from gnomon.core.trace import Tracer, leaked
 from gnomon.core.types import WrappedArray, typeof
 from gnomon.runtime import backends, watch
+from gnomon.runtime.callbacks import CallbackError
 from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
 from gnomon.runtime.jaxlib import arrays, errors
 
@@ -140,6 +141,8 @@ def run(exe: Executable, args: list[Any], committed: bool) -> Any:
   """Runs an executable on arrays."""
   try:
     return exe(args, committed)
+  except CallbackError:
+    raise
   except Exception as e:  # noqa: BLE001 -- raised again, in our words
     raise explain(e, args) from None
 

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core import dtypes
-from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var, memoised
+from gnomon.core.jaxpr import (
+  ClosedJaxpr,
+  Eqn,
+  Jaxpr,
+  Literal,
+  Var,
+  effects_of,
+  memoised,
+)
 from gnomon.core.precision import reduce_precision_p
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
@@ -156,10 +164,16 @@ def _split(
   moved: dict[Any, Offloadable] = {}
   for e in reversed(j.eqns):
     places = [v in needed for v in e.outvars]
-    if not any(places):
+    if not any(places) and not e.effects:
       eqns.append(e)
       continue
     rule = partial_eval_rule.get(e.primitive)
+    if e.effects and rule is None:
+      eqns.append(e)
+      if any(places) or _happens_again(e, j, policy):
+        again.append(e)
+        needed.update(v for v in e.invars if type(v) is not Literal)
+      continue
     if rule is not None:
       first, later, mine = rule(e, places, policy)
       eqns.append(first)
@@ -185,12 +199,35 @@ def _split(
   forward = ClosedJaxpr(j.replace(outvars=[*outvars, *kept], eqns=eqns), jaxpr.consts)
   forward = dce_closed(forward, (True,) * len(forward.out_avals), True)[0]
   second = ClosedJaxpr(
-      Jaxpr(j.constvars, [*saved, *j.invars], residuals, again, debug_info=j.debug_info),
+      Jaxpr(
+          j.constvars, [*saved, *j.invars], residuals, again, effects_of(again),
+          j.debug_info),
       jaxpr.consts)
   k = len(saved)
   second, reads = dce_closed(
       second, (True,) * num_res, (True,) * k + (False,) * len(j.invars))
   return Split(forward, second, reads[k:])
+
+
+def _happens_again(e: Eqn, jaxpr: Jaxpr, policy: Policy) -> bool:
+  """Whether an effect happens in the backward pass, too: it shows what is computed there.
+
+  So it is where the policy does not save it, or saves no value that it shows.
+
+  Raises:
+    NotImplementedError: it may not happen twice.
+  """
+  if not all(effect.dispensable for effect in e.effects):
+    raise NotImplementedError(
+        "Effects not supported in partial-eval of `checkpoint`/`remat`: "
+        f"{sorted(map(str, e.effects))} of {e.primitive}, which would happen in the "
+        "backward pass again. Move the operation out of the checkpointed function")
+  if not _verdict(policy, e):
+    return True
+  makers = {v: maker for maker in jaxpr.eqns for v in maker.outvars}
+  shown = [makers.get(v) for v in e.invars if type(v) is not Literal]
+  return bool(shown) and not any(
+      maker is None or _verdict(policy, maker) for maker in shown)
 
 
 def _renamed(e: Eqn, names: dict[Any, Any]) -> Eqn:
@@ -272,10 +309,10 @@ def _(
   saved = [next(fresh) if place is None else e.outvars[place] for place in direct]
   outs = [
       v for i, (v, p) in enumerate(zip(e.outvars, needed)) if p and i not in direct]
-  if not outs:
+  if not outs and not again.effects:
     return first, None, saved
   ins = [*saved, *(v for v, k in zip(e.invars, kept) if k)]
-  return first, e.replace(invars=ins, outvars=outs, params={
+  return first, e.replace(invars=ins, outvars=outs, effects=again.effects, params={
       **e.params, "jaxpr": again, "donated_invars": (False,) * len(ins)}), saved
 
 

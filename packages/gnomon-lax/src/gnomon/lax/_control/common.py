@@ -14,7 +14,7 @@ from gnomon.api import tools
 from gnomon.api.jit import Traced, _trace, trace_function
 from gnomon.core import dtypes
 from gnomon.core.derive import expand
-from gnomon.core.effects import Effects, IOEffect
+from gnomon.core.effects import Effects
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import lower, typing_rule
@@ -263,11 +263,12 @@ def stack(rows: Values) -> Any:
 
 def check_batched_effects(who: str, what: str, effects: Effects) -> None:
   """Raises `NotImplementedError` where mapping would run effects that must not happen."""
-  if any(isinstance(e, IOEffect) for e in effects):
+  if not all(e.dispensable for e in effects):
     raise NotImplementedError(
-        f"IO effect not supported in vmap-of-{who}: {what} is mapped, so that each "
-        "element would need effects of its own. Move the callback out of "
-        f"{who}, or the mapped axis into it")
+        f"IO effect not supported in vmap-of-{who}: {what} is mapped, so that the "
+        "effects of elements that are not concerned would happen, too (effects are not "
+        f"supported in {who} with batched predicate). Move the callback out of {who}, or "
+        "the mapped axis into it")
 
 
 # ---- jaxprs with inputs and results rearranged; each is made once and remembered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from gnomon.api import tools
 from gnomon.api.custom import stop_gradient
 from gnomon.core import dtypes
 from gnomon.core.derive import expand, move
-from gnomon.core.effects import Effects, no_effects
+from gnomon.core.effects import Effects, no_effects, ordered_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Literal, eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
@@ -305,9 +306,19 @@ def _(*_: Any, branches: Branches) -> Effects:
 
 @lower.define(cond_p)
 def _(ctx: Any, index: Any, *operands: Any, branches: Branches) -> Values:
-  types = [ctx.b.tensor(a) for a in ctx.avals_out]
-  bodies = [((), lambda b=b: ctx.inline(b, operands)) for b in branches]
-  return list(ctx.b.region_op("stablehlo.case", types, [index], None, bodies).results)
+  effects = ordered_effects(no_effects.union(*[b.effects for b in branches]))
+  before = ctx.tokens(effects)
+
+  def body(branch: ClosedJaxpr) -> list[Any]:
+    ctx.set_tokens(effects, before)  # those of the branch before are behind us
+    outs = ctx.inline(branch, operands)
+    return [*ctx.tokens(effects), *outs]
+
+  types = [*(t.type for t in before), *(ctx.b.tensor(a) for a in ctx.avals_out)]
+  bodies = [((), functools.partial(body, b)) for b in branches]
+  outs = list(ctx.b.region_op("stablehlo.case", types, [index], None, bodies).results)
+  ctx.set_tokens(effects, outs)
+  return outs[len(effects):]
 
 
 @jvp_rule.define(cond_p)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.core.effects import ordered_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Literal
 from gnomon.core.rule import lower
 from gnomon.core.types import ShapedArray, physical_aval
@@ -20,12 +21,14 @@ _I32 = np.dtype(np.int32)
 class _Steps:
   """Emits steps of a scan."""
 
-  __slots__ = ("carry_types", "consts", "ctx", "jaxpr", "length", "reverse", "xs", "ys")
+  __slots__ = (
+      "carry_types", "consts", "ctx", "effects", "jaxpr", "length", "reverse", "xs", "ys")
 
   def __init__(self, ctx: Any, jaxpr: ClosedJaxpr, consts: Values, xs: Values,
                num_carry: int, length: int, reverse: bool) -> None:
     self.ctx, self.jaxpr, self.consts = ctx, jaxpr, list(consts)
     self.length, self.reverse = length, reverse
+    self.effects = ordered_effects(jaxpr.effects)
     n = len(jaxpr.in_avals) - len(xs)
     self.xs = list(zip(xs, map(physical_aval, jaxpr.in_avals[n:])))
     self.ys = [physical_aval(a) for a in jaxpr.out_avals[num_carry:]]
@@ -109,8 +112,10 @@ class _Steps:
     b = self.ctx.b
     n, rest = len(carry), self.length % unroll
     buffers = self.buffers()
+    ctx, effects = self.ctx, self.effects
+    k = len(effects)
     types = [
-        b.tensor_of((), _I32), *self.carry_types, *(
+        b.tensor_of((), _I32), *[b.token_type()] * len(effects), *self.carry_types, *(
             b.tensor_of((self.length, *a.shape), a.dtype) for a in self.ys)]
     end = self.length - rest
 
@@ -118,16 +123,19 @@ class _Steps:
       return [b.compare("LT", i, self.i32(end), ShapedArray((), _I32))]
 
     def body(i: Any, *state: Any) -> list[Any]:
-      carry, ys = list(state[:n]), list(state[n:])
+      ctx.set_tokens(effects, state)
+      carry, ys = list(state[k:k + n]), list(state[k + n:])
       for j in range(unroll):
         carry, ys = self.at(self.offset(i, j), carry, ys)
-      return [self.offset(i, unroll), *carry, *ys]
+      return [self.offset(i, unroll), *ctx.tokens(effects), *carry, *ys]
 
     loop = b.region_op(
-        "stablehlo.while", types, [self.i32(0), *carry, *buffers], None,
+        "stablehlo.while", types,
+        [self.i32(0), *ctx.tokens(effects), *carry, *buffers], None,
         [(types, test), (types, body)])
-    _, *state = loop.results
-    carry, ys = state[:n], state[n:]
+    state = list(loop.results)
+    ctx.set_tokens(effects, state[1:])
+    carry, ys = state[1 + k:1 + k + n], state[1 + k + n:]
     for j in range(end, self.length):
       carry, ys = self.at(self.i32(j), carry, ys)
     return [*carry, *ys]

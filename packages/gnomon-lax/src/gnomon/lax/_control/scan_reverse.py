@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, eval_jaxpr, memoised
+from gnomon.core.jaxpr import (
+  ClosedJaxpr,
+  Eqn,
+  Jaxpr,
+  Literal,
+  effects_of,
+  eval_jaxpr,
+  memoised,
+)
 from gnomon.core.rule import dce_rule, linearize_rule, transpose_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import add_tangents, instantiate, zeros_like_aval
@@ -311,11 +319,11 @@ def _split_known(
     ins = [v for v, u in zip(j.invars, known) if u]
     rest = [v for v, u in zip(j.invars, known) if not u]
     first = j.replace(
-        invars=ins, eqns=sooner,
+        invars=ins, eqns=sooner, effects=effects_of(sooner),
         outvars=[v for v, u in zip(j.outvars, out_known) if u] + residuals)
     second = Jaxpr(
         [], residuals + rest, [v for v, u in zip(j.outvars, out_known) if not u], later,
-        debug_info=j.debug_info)
+        effects_of(later), j.debug_info)
     return (
         ClosedJaxpr(first, jaxpr.consts), ClosedJaxpr(second, ()), len(residuals),
         out_known)

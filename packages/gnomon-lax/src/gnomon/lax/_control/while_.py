@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.core import dtypes
-from gnomon.core.effects import Effects
+from gnomon.core.effects import Effects, ordered_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
@@ -254,36 +254,54 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
       body_jaxpr: ClosedJaxpr, body_nconsts: int) -> Values:
   """A loop; with a mapped condition, until it holds nowhere.
 
-  Elements where it does not hold any more then keep their values.
+  Elements where it does not hold any more then keep their values. Tokens of ordered
+  effects are carried along. A condition with such effects is computed once a round, at
+  the end of the body, and is carried too: the loop's own condition has no tokens to give.
   """
   b = ctx.b
   n = cond_nconsts + body_nconsts
   cond_consts, body_consts = values[:cond_nconsts], values[cond_nconsts:n]
   avals = body_jaxpr.in_avals[body_nconsts:]
   pred = cond_jaxpr.out_avals[0]
-  types = [b.tensor(a) for a in avals]
+  effects = ordered_effects(cond_jaxpr.effects | body_jaxpr.effects)
+  k = len(effects)
+  carries_condition = bool(ordered_effects(cond_jaxpr.effects))
+  held = [b.tensor(pred)] if carries_condition else []
+  types = [*[b.token_type()] * k, *held, *(b.tensor(a) for a in avals)]
+  first = k + len(held)
 
   def holds(*carry: Any) -> Any:
     return ctx.inline(cond_jaxpr, [*cond_consts, *carry])[0]
 
-  def test(*carry: Any) -> list[Any]:
-    found = holds(*carry)
+  def test(*state: Any) -> list[Any]:
+    ctx.set_tokens(effects, state)
+    found = state[k] if carries_condition else holds(*state[first:])
     if pred.shape:
       found = b.reduce(
           found, pred, ShapedArray((), pred.dtype), range(pred.ndim), "stablehlo.or",
           False)
     return [found]
 
-  def body(*carry: Any) -> list[Any]:
+  def body(*state: Any) -> list[Any]:
+    ctx.set_tokens(effects, state)
+    carry = state[first:]
     new = ctx.inline(body_jaxpr, [*body_consts, *carry])
+    again = [holds(*new)] if carries_condition else []
     if pred.shape:
-      found = holds(*carry)
+      found = state[k] if carries_condition else holds(*carry)
+      again = [
+          b.op1("stablehlo.and", b.tensor(pred), (found, x)) for x in again]
       new = [
           b.select_n(found, (x, y), pred, a) for x, y, a in zip(carry, new, avals)]
-    return list(new)
+    return [*ctx.tokens(effects), *again, *new]
 
-  return list(b.region_op(
-      "stablehlo.while", types, values[n:], None, [(types, test), (types, body)]).results)
+  init = values[n:]
+  start = [holds(*init)] if carries_condition else []
+  results = list(b.region_op(
+      "stablehlo.while", types, [*ctx.tokens(effects), *start, *init], None,
+      [(types, test), (types, body)]).results)
+  ctx.set_tokens(effects, results)
+  return results[first:]
 
 
 def _moving_carry(jaxpr: ClosedJaxpr, consts: Moves, carry: Moves) -> tuple[
@@ -351,7 +369,8 @@ def _(axis: Any, args: Values, dims: Sequence[int | None], *, cond_jaxpr: Closed
     carry = tuple([rank if m else None for m in mapped])
     test, places = batch_jaxpr(cond_jaxpr, axis, (*dims[:nc], *carry))
     if places[0] is not None:
-      common.check_batched_effects("while", "the condition", body_jaxpr.effects)
+      common.check_batched_effects(
+          "while_loop", "the condition", cond_jaxpr.effects | body_jaxpr.effects)
       carry = (0,) * len(mapped)
       test, _ = batch_jaxpr(cond_jaxpr, axis, (*dims[:nc], *carry), (0,))
       body, _ = batch_jaxpr(body_jaxpr, axis, (*dims[nc:n], *carry), carry)
