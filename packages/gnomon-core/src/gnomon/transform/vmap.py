@@ -7,10 +7,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from gnomon.core.derive import expand, move
-from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr, memoised
+from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr, memoised, programs_in
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import axis_rule, batch_rule
-from gnomon.core.stage import trace_to_closed
+from gnomon.core.stage import trace_to_closed, trace_to_jaxpr
 from gnomon.core.trace import (
   Trace,
   Tracer,
@@ -20,6 +20,7 @@ from gnomon.core.trace import (
   tracing,
 )
 from gnomon.core.types import ShapedArray, typeof
+from gnomon.errors import ConcretizationTypeError
 
 __all__ = [
     "Axis", "BatchTrace", "BatchTracer", "axis_env", "batch_jaxpr", "batch_rule",
@@ -96,9 +97,12 @@ class BatchTrace(Trace):
     axis = self.axis
     if axis.name is not None:
       rule = axis_rule.get(primitive)
-      if rule is not None and axis.name in _names(params):
-        with tracing(self.parent):
-          return self.wrap(*rule(axis, values, dims, **params))
+      if rule is not None:
+        if axis.name in _names(params):
+          with tracing(self.parent):
+            return self.wrap(*rule(axis, values, dims, **params))
+      elif not mapped and primitive.call:  # its programs may still use the axis
+        mapped = axis.name in names_in(params)
     if not mapped:
       return self.parent.process(primitive, values, params)  # type: ignore[no-any-return]
     with tracing(self.parent):
@@ -113,7 +117,7 @@ class BatchTrace(Trace):
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
     values, dims, mapped = self.split(args)
     with tracing(self.parent):
-      if not mapped:
+      if not (mapped or self.concerns(call, values)):
         return self.parent.custom_jvp(call, values)  # type: ignore[no-any-return]
       batched = call.batch(self.axis, dims)
       outs = self.parent.custom_jvp(batched, values)
@@ -122,11 +126,43 @@ class BatchTrace(Trace):
   def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
     values, dims, mapped = self.split(args)
     with tracing(self.parent):
-      if not mapped:
+      if not (mapped or self.concerns(call, values)):
         return self.parent.custom_vjp(call, values)  # type: ignore[no-any-return]
       batched = call.batch(self.axis, dims)
       outs = self.parent.custom_vjp(batched, values)
     return self.wrap(outs, batched.out_dims())
+
+  def concerns(self, call: Any, values: Sequence[Any]) -> bool:
+    """Whether a function with rules of its own may use the axis, if it has a name."""
+    name = self.axis.name
+    if name is None:
+      return False
+    try:
+      jaxpr, _ = trace_to_jaxpr(call.fun, [typeof(x) for x in values])
+    except ConcretizationTypeError:  # it looks at values
+      return True
+    return name in names_of_program(jaxpr)
+
+
+def names_in(params: dict[str, Any]) -> frozenset[Any]:
+  """The names of axes that the programs in an equation's params use."""
+  return frozenset().union(*map(names_of_program, programs_in(params)))
+
+
+def names_of_program(program: Jaxpr | ClosedJaxpr) -> frozenset[Any]:
+  """The names of axes that a program uses, at any depth; remembered with it."""
+  jaxpr = program.jaxpr if isinstance(program, ClosedJaxpr) else program
+
+  def find() -> frozenset[Any]:
+    found: set[Any] = set()
+    for e in jaxpr.eqns:
+      if e.primitive in axis_rule:
+        found.update(x for x in _names(e.params) if not isinstance(x, int))
+      elif e.primitive.call:
+        found |= names_in(e.params)
+    return frozenset(found)
+
+  return memoised(jaxpr, "axis names", find)  # type: ignore[no-any-return]
 
 
 def _names(params: dict[str, Any]) -> tuple[Any, ...]:

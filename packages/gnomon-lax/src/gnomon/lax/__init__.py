@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gnomon.lax import _scatter_derivatives as _scatter_derivatives
+from gnomon.lax import _slicing as _slicing  # core and other modules bind its primitive
 
 if TYPE_CHECKING:
   # elementwise
@@ -33,6 +34,14 @@ if TYPE_CHECKING:
   from gnomon.lax import linalg as linalg
   from gnomon.lax._accuracy import AccuracyMode as AccuracyMode
   from gnomon.lax._accuracy import Tolerance as Tolerance
+  from gnomon.lax._all_gather import all_gather as all_gather
+  from gnomon.lax._all_gather import all_gather_p as all_gather_p
+  from gnomon.lax._all_gather import psum_scatter as psum_scatter
+  from gnomon.lax._all_to_all import all_to_all as all_to_all
+  from gnomon.lax._all_to_all import all_to_all_p as all_to_all_p
+  from gnomon.lax._all_to_all import pswapaxes as pswapaxes
+  from gnomon.lax._all_to_all import ragged_all_to_all as ragged_all_to_all
+  from gnomon.lax._all_to_all import ragged_all_to_all_p as ragged_all_to_all_p
   from gnomon.lax._arithmetic import add as add
   from gnomon.lax._arithmetic import add_p as add_p
   from gnomon.lax._arithmetic import clamp as clamp
@@ -78,6 +87,16 @@ if TYPE_CHECKING:
   from gnomon.lax._bitwise import shift_right_logical as shift_right_logical
   from gnomon.lax._bitwise import shift_right_logical_p as shift_right_logical_p
   from gnomon.lax._bitwise import xor_p as xor_p
+  from gnomon.lax._collectives import axis_index as axis_index
+  from gnomon.lax._collectives import axis_index_p as axis_index_p
+  from gnomon.lax._collectives import axis_size as axis_size
+  from gnomon.lax._collectives import pmax as pmax
+  from gnomon.lax._collectives import pmax_p as pmax_p
+  from gnomon.lax._collectives import pmean as pmean
+  from gnomon.lax._collectives import pmin as pmin
+  from gnomon.lax._collectives import pmin_p as pmin_p
+  from gnomon.lax._collectives import psum as psum
+  from gnomon.lax._collectives import psum_p as psum_p
   from gnomon.lax._comparison import eq as eq
   from gnomon.lax._comparison import eq_p as eq_p
   from gnomon.lax._comparison import eq_to_p as eq_to_p
@@ -229,6 +248,11 @@ if TYPE_CHECKING:
   from gnomon.lax._indexing import gather_p as gather_p
   from gnomon.lax._indexing import scatter_add_p as scatter_add_p
   from gnomon.lax._indexing import scatter_p as scatter_p
+  from gnomon.lax._permute import pbroadcast as pbroadcast
+  from gnomon.lax._permute import pcast as pcast
+  from gnomon.lax._permute import ppermute as ppermute
+  from gnomon.lax._permute import ppermute_p as ppermute_p
+  from gnomon.lax._permute import pshuffle as pshuffle
   from gnomon.lax._power import cbrt as cbrt
   from gnomon.lax._power import cbrt_p as cbrt_p
   from gnomon.lax._power import pow as pow

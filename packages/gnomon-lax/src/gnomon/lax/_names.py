@@ -3,6 +3,9 @@
 NAMES = {
     "": "linalg",
     "_accuracy": "AccuracyMode Tolerance",
+    "_all_gather": "all_gather all_gather_p psum_scatter",
+    "_all_to_all": (
+        "all_to_all all_to_all_p pswapaxes ragged_all_to_all ragged_all_to_all_p"),
     "_arithmetic": (
         "add add_p clamp clamp_p div div_p integer_pow integer_pow_p max max_p min "
         "min_p mul mul_p neg neg_p reciprocal rem rem_p square square_p sub sub_p"),
@@ -12,6 +15,8 @@ NAMES = {
         "not_p or_p population_count population_count_p shift_left shift_left_p "
         "shift_right_arithmetic shift_right_arithmetic_p shift_right_logical "
         "shift_right_logical_p xor_p"),
+    "_collectives": (
+        "axis_index axis_index_p axis_size pmax pmax_p pmean pmin pmin_p psum psum_p"),
     "_comparison": (
         "eq eq_p eq_to_p ge ge_p gt gt_p le le_p le_to_p lt lt_p lt_to_p ne ne_p"),
     "_complex": (
@@ -51,6 +56,7 @@ NAMES = {
     "_indexing": (
         "GatherDimensionNumbers GatherScatterMode ScatterDimensionNumbers gather_p "
         "scatter_add_p scatter_p"),
+    "_permute": "pbroadcast pcast ppermute ppermute_p pshuffle",
     "_power": "cbrt cbrt_p pow pow_p rsqrt rsqrt_p sqrt sqrt_p",
     "_precision": "DotAlgorithm DotAlgorithmPreset Precision PrecisionLike",
     "_reduce": "reduce reduce_p",

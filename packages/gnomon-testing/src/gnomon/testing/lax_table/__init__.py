@@ -18,3 +18,7 @@ op_table.structured(
 op_table.structured("packages/gnomon-core/tests/test_device.py", "device_put")
 for _name in ("cond", "scan", "while"):
   op_table.structured(f"packages/gnomon-lax/tests/test_{_name}.py", _name)
+op_table.structured(
+    "packages/gnomon-lax/tests/test_collectives.py", "all_gather", "all_gather_invariant",
+    "all_to_all", "axis_index", "pbroadcast", "pmax", "pmin", "ppermute", "psum",
+    "ragged_all_to_all", "reduce_scatter")
