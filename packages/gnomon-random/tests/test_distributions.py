@@ -203,11 +203,3 @@ def test_mapped_over_keys_as_in_a_loop() -> None:
     np.testing.assert_allclose(mapped, looped, rtol=1e-6)
 
 
-def test_other_bits_are_refused() -> None:
-  key = random.key(0)
-  gnomon.config.update("jax_threefry_partitionable", False)
-  try:
-    with pytest.raises(NotImplementedError, match="bits: only the partitionable"):
-      random.bits(key)
-  finally:
-    gnomon.config.update("jax_threefry_partitionable", True)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnomon.core import dtypes
 from gnomon.lax._families import ANY, REAL_OR_BOOL, comparison, operands
+
+EQUALITY = (*ANY, dtypes.extended)  # of random keys: whether all their words are equal
 
 
 def eq(x: Any, y: Any) -> Any:
@@ -27,7 +30,7 @@ def eq(x: Any, y: Any) -> Any:
   return eq_p.bind(*operands(x, y))[0]
 
 
-eq_p = comparison("eq", ANY, "EQ")
+eq_p = comparison("eq", EQUALITY, "EQ")
 
 
 def ne(x: Any, y: Any) -> Any:
@@ -50,7 +53,7 @@ def ne(x: Any, y: Any) -> Any:
   return ne_p.bind(*operands(x, y))[0]
 
 
-ne_p = comparison("ne", ANY, "NE")
+ne_p = comparison("ne", EQUALITY, "NE")
 
 
 def lt(x: Any, y: Any) -> Any:

@@ -11,7 +11,7 @@ from gnomon.core import dtypes
 from gnomon.core.derive import defjvp, elementwise_batch, no_derivative, unbroadcast
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import hide_params, jvp_rule, lower, transpose_rule, typing_rule
-from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.core.zero import UndefinedPrimal
 from gnomon.lax._accuracy import accuracy_text, check_accuracy
 
@@ -216,9 +216,21 @@ def comparison(
   """An elementwise comparison."""
   def emit(ctx: Any, x: Any, y: Any) -> Any:
     aval = ShapedArray(ctx.avals_out[0].shape, ctx.avals_in[0].dtype)
+    if isinstance(aval.dtype, dtypes.ExtendedDType):
+      return _compare_parts(ctx, direction, x, y, aval)
     return ctx.b.compare(direction, x, y, aval, total_order=total_order)
 
   return nary(name, [kinds, kinds], emit, result=as_bool)
+
+
+def _compare_parts(ctx: Any, direction: str, x: Any, y: Any, aval: ShapedArray) -> Any:
+  """Compares elements that have several parts each: all of them, or any."""
+  parts = physical_aval(aval)
+  each = ctx.b.compare(direction, x, y, parts)
+  op, start = ("and", True) if direction == "EQ" else ("or", False)
+  return ctx.b.reduce(
+      each, parts.update(dtype=np.dtype(bool)), ctx.avals_out[0],
+      range(aval.ndim, parts.ndim), f"stablehlo.{op}", start)
 
 
 def bilinear_transpose(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +12,13 @@ from gnomon.core import dtypes
 from gnomon.core.derive import elementwise_batch, no_derivative
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
-from gnomon.core.structural import broadcast_in_dim
+from gnomon.core.structural import broadcast_in_dim, full, reshape
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.lax._arithmetic import add, mul, sub
 from gnomon.lax._creation import sizes
 from gnomon.lax._families import FLOAT, REAL, check_dtype, nary_type, operands, spread
+from gnomon.lax._shape import concatenate
+from gnomon.lax._slicing import slice_in_dim
 from gnomon.transform.vmap import to_dim
 
 Shape = tuple[int, ...]
@@ -66,7 +67,8 @@ def _(ctx: Any, *words: Any) -> Values:
       x = op("add", x, y)
       y = op("xor", rotated(y, by), x)
     x = op("add", x, key[(block + 1) % 3])
-    y = op("add", op("add", y, key[(block + 2) % 3]), b.full(out, block + 1))
+    # The sum of what is alike for all counters: compilers take it out of their loop.
+    y = op("add", y, op("add", key[(block + 2) % 3], b.full(out, block + 1)))
   return [x, y]
 
 
@@ -107,7 +109,8 @@ def rng_bit_generator(
   """Random bits from a generator of the compiler, and the key that continues them.
 
   The bits depend on the platform and on the version of its compiler, unlike those of
-  `gnomon.random` by default.
+  `gnomon.random` by default. Mapped over keys (`gnomon.vmap`), the first key makes the
+  bits of all: they are not those of a loop.
 
   Args:
     key: uint32 of shape (4,) or uint64 of shape (2,).
@@ -139,7 +142,7 @@ rng_bit_generator_p = Primitive("rng_bit_generator")
 @typing_rule.define(rng_bit_generator_p)
 def _(key: ShapedArray, *, shape: Shape, dtype: Any, algorithm: RandomAlgorithm,
       out_sharding: Any) -> tuple[ShapedArray, ShapedArray]:
-  if (key.dtype.name, *key.shape[-1:]) not in (("uint32", 4), ("uint64", 2)):
+  if (key.dtype.name, *key.shape) not in (("uint32", 4), ("uint64", 2)):
     raise TypeError(
         "rng_bit_generator needs a key of uint32[4] or uint64[2], got "
         f"{key}")
@@ -147,22 +150,13 @@ def _(key: ShapedArray, *, shape: Shape, dtype: Any, algorithm: RandomAlgorithm,
     raise TypeError(
         "rng_bit_generator makes uint8, uint16, uint32 and uint64: unsupported dtype "
         f"{dtype}")
-  return key, ShapedArray((*key.shape[:-1], *shape), dtype)
+  return key, ShapedArray(shape, dtype)
 
 
 @lower.define(rng_bit_generator_p)
 def _(ctx: Any, key: Any, *, shape: Shape, dtype: Any, algorithm: RandomAlgorithm,
       out_sharding: Any) -> Values:
-  aval, bits = ctx.avals_in[0], ShapedArray(shape, dtype)
-  if aval.ndim == 1:
-    return _generate(ctx.b, key, aval, bits, algorithm)
-  return _generate_each(ctx, key, bits, algorithm)
-
-
-def _generate(
-    b: Any, key: Any, aval: ShapedArray, bits: ShapedArray,
-    algorithm: RandomAlgorithm) -> list[Any]:
-  """The bits of one key."""
+  b, (aval,), (_, bits) = ctx.b, ctx.avals_in, ctx.avals_out
   state = b.tensor_of((2,), np.dtype("uint64"))
   halves = ShapedArray((2, 2), _WORD)
   narrow = aval.dtype == _WORD
@@ -176,48 +170,22 @@ def _generate(
   return [key, out]
 
 
-def _generate_each(
-    ctx: Any, keys: Any, bits: ShapedArray, algorithm: RandomAlgorithm) -> list[Any]:
-  """The bits of many keys, one after another."""
-  b, (given,), (_, out) = ctx.b, ctx.avals_in, ctx.avals_out
-  n, words = math.prod(given.shape[:-1]), given.shape[-1]
-  flat = ShapedArray((n, words), given.dtype)
-  rows = ShapedArray((n, *bits.shape), bits.dtype)
-  one, index = ShapedArray((words,), given.dtype), ShapedArray((), np.dtype("int32"))
-  number = b.tensor(index)
-  types = [number, b.tensor(flat), b.tensor(rows)]
-
-  def unfinished(i: Any, *_: Any) -> list[Any]:
-    return [b.compare("LT", i, b.constant(n, index.dtype), index)]
-
-  def put(array: Any, aval: ShapedArray, i: Any, row: Any) -> Any:
-    row = b.reshape(row, ShapedArray((1, *aval.shape[1:]), aval.dtype))
-    zeros = (b.constant(0, index.dtype),) * (aval.ndim - 1)
-    return b.op1(
-        "stablehlo.dynamic_update_slice", b.tensor(aval), (array, row, i, *zeros))
-
-  def body(i: Any, keys: Any, outs: Any) -> list[Any]:
-    zero = b.constant(0, index.dtype)
-    key = b.op1(
-        "stablehlo.dynamic_slice", b.tensor_of((1, words), given.dtype), (keys, i, zero),
-        {"slice_sizes": b.i64s((1, words))})
-    key, row = _generate(b, b.reshape(key, one), one, bits, algorithm)
-    after = b.op1("stablehlo.add", number, (i, b.constant(1, index.dtype)))
-    return [after, put(keys, flat, i, key), put(outs, rows, i, row)]
-
-  start = [b.constant(0, index.dtype), b.reshape(keys, flat), b.full(rows, 0)]
-  _, keys, outs = b.region_op(
-      "stablehlo.while", types, start, None, [(types, unfinished), (types, body)]).results
-  return [b.reshape(keys, given), b.reshape(outs, out)]
-
-
 no_derivative(rng_bit_generator_p)
 
 
 @batch_rule.define(rng_bit_generator_p)
-def _(axis: Any, args: Values, dims: Values, **params: Any) -> tuple[Values, Values]:
+def _(
+    axis: Any, args: Values, dims: Values, *, shape: Shape,
+    **params: Any) -> tuple[Values, Values]:
+  """The first key makes the bits of all, in one go: it alone is advanced."""
   keys = to_dim(args[0], dims[0], 0, axis.size)
-  return rng_bit_generator_p.bind(keys, **params), (0, 0)
+  whole = (axis.size, *shape)
+  if not axis.size:
+    return (keys, full(whole, 0, params["dtype"])), (0, 0)
+  first = reshape(slice_in_dim(keys, 0, 1), typeof(keys).shape[1:])
+  new, bits = rng_bit_generator_p.bind(first, shape=whole, **params)
+  rest = slice_in_dim(keys, 1, axis.size)
+  return (concatenate([reshape(new, (1, *typeof(new).shape)), rest], 0), bits), (0, 0)
 
 
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:

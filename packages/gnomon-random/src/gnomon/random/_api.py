@@ -2,58 +2,82 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from gnomon import config
+from gnomon import config, lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
-from gnomon.random._keys import Implementation, KeyType, find_implementation, is_key
+from gnomon.random._keys import (
+  KeyType,
+  PRNGImpl,
+  find_implementation,
+  is_key,
+  is_registered,
+)
 from gnomon.random._primitives import (
-  random_bits_p,
+  random_bits,
   random_clone_p,
   random_fold_in_p,
   random_seed_p,
-  random_split_p,
   random_unwrap_p,
   random_wrap_p,
+  split_keys,
 )
 
 Shape = tuple[int, ...]
 
 
-def _implementation(impl: Any, dtype: Any = None) -> Implementation:
+def _implementation(impl: Any, dtype: Any = None) -> PRNGImpl:
   if impl is not None and dtype is not None:
-    raise TypeError("give impl or dtype of a key, not both")
+    raise ValueError("Cannot specify both `impl` and `dtype` of keys: give one of them")
   spec = dtype if dtype is not None else impl
   if spec is None:
     spec = config.read("jax_default_prng_impl")
   return find_implementation(spec)
 
 
-def _seeded(seed: Any, impl: Implementation) -> Any:
+def _seeded(name: str, seed: Any, impl: PRNGImpl) -> Any:
   if is_key(seed):
     raise TypeError(
-        "the seed of a key must be an integer, got a key: use split or fold_in")
-  if isinstance(seed, int) and not isinstance(seed, bool):
-    if not -2 ** 63 <= seed < 2 ** 63:
+        f"{name} accepts a scalar seed, but was given a PRNG key: for a new key from it, "
+        "use split or fold_in")
+  return random_seed(name, seed, impl)
+
+
+def random_seed(name: str, seeds: Any, impl: PRNGImpl) -> Any:
+  """A key from a scalar integer.
+
+  Raises:
+    OverflowError: a Python integer does not fit into 64 bits.
+    TypeError: the seed is no integer, or no scalar.
+  """
+  if isinstance(seeds, int) and not isinstance(seeds, bool):
+    if not -2 ** 63 <= seeds < 2 ** 63:
       raise OverflowError(
-          f"the seed of a key must fit into 64 bits with sign, got {seed}")
+          f"the seed of a key must fit into 64 bits with sign, got {seeds}")
     # An int beyond the current dtype is wrapped into it, as its bits would be.
     wide = np.int64 if config.x64_enabled else np.int32
-    low = seed & (2 ** (8 * np.dtype(wide).itemsize) - 1)
-    seed = np.asarray(low, np.uint64).astype(np.uint64).view(np.int64).astype(wide)[()]
-  aval = typeof(seed)
+    low = seeds & (2 ** (8 * np.dtype(wide).itemsize) - 1)
+    seeds = np.asarray(low, np.uint64).view(np.int64).astype(wide)[()]
+  elif isinstance(seeds, bool):
+    seeds = np.int32(seeds)
+  aval = typeof(seeds)
   if aval.dtype.kind not in "iu":
-    raise TypeError(f"PRNG key seed must be an integer; got {seed!r}")
+    raise TypeError(f"PRNG key seed must be an integer; got {seeds!r}")
   if aval.shape:
     raise TypeError(
-        f"PRNG key seed must be a scalar; got {aval}. Use gnomon.vmap to make many keys")
-  return random_seed_p.bind(seed, impl=impl)[0]
+        f"{name} accepts a scalar seed, but was given an array of shape {aval.shape} != "
+        "(). Use gnomon.vmap to make many keys")
+  offset = config.read("jax_random_seed_offset")
+  if offset:
+    seeds = lax.add(seeds, np.asarray(offset).astype(aval.dtype)[()])
+  return random_seed_p.bind(seeds, impl=impl)[0]
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
@@ -74,7 +98,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
   Raises:
     TypeError: the seed is no scalar integer.
   """
-  return _seeded(seed, _implementation(impl, dtype))
+  return _seeded("key", seed, _implementation(impl, dtype))
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -83,8 +107,13 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
   >>> from gnomon import random
   >>> random.PRNGKey(0).shape
   (2,)
+
+  With the option `jax_enable_custom_prng` it returns what `key` does.
   """
-  return random_unwrap_p.bind(_seeded(seed, _implementation(impl)))[0]
+  typed = _seeded("PRNGKey", seed, _implementation(impl))
+  if config.read("jax_enable_custom_prng"):
+    return typed
+  return random_unwrap_p.bind(typed)[0]
 
 
 def key_dtype(impl_spec: Any = None) -> Any:
@@ -104,7 +133,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
   >>> random.wrap_key_data(random.PRNGKey(0)).shape
   ()
   """
-  return random_wrap_p.bind(key_bits_array, impl=_implementation(impl, dtype))[0]
+  return _wrapped("wrap_key_data", key_bits_array, _implementation(impl, dtype))
 
 
 def key_data(keys: Any) -> Any:
@@ -119,9 +148,17 @@ def key_data(keys: Any) -> Any:
 
 
 def key_impl(keys: Any) -> Any:
-  """The generator of keys, in a form that `key(…, impl=…)` takes."""
+  """The generator of keys, in a form that `key(…, impl=…)` takes.
+
+  It is the generator's name, if it is registered under one.
+
+  >>> from gnomon import random
+  >>> random.key_impl(random.key(0, impl="rbg"))
+  'rbg'
+  """
   typed, _ = check_keys("key_impl", keys)
-  return typeof(typed).dtype.implementation.name
+  impl = typeof(typed).dtype.implementation
+  return impl.name if is_registered(impl) else impl
 
 
 def clone(key: Any) -> Any:
@@ -136,29 +173,49 @@ def clone(key: Any) -> Any:
 
 
 def check_keys(name: str, keys: Any) -> tuple[Any, bool]:
-  """Typed keys for typed keys or words; and whether they were words.
+  """Typed keys for typed keys or words; and whether the result is to be words, too.
 
   Raises:
-    NotImplementedError: the option `jax_threefry_partitionable` is off.
     TypeError: neither keys nor words of keys.
+    ValueError: words, where the option `jax_legacy_prng_key` is "error".
   """
-  if not config.read("jax_threefry_partitionable"):
-    raise NotImplementedError(
-        f"{name}: only the partitionable Threefry is available; set the option "
-        "jax_threefry_partitionable to True, its default")
   if is_key(keys):
     return keys, False
-  if not hasattr(keys, "shape") or not hasattr(keys, "dtype"):
-    raise TypeError(
-        f"{name} needs a key (gnomon.random.key(0)), got {keys!r} of type {type(keys)}")
-  impl = _implementation(None)
-  aval = typeof(keys)
+  typed = _wrapped(name, keys, _implementation(None))
+  legacy = config.read("jax_legacy_prng_key")
+  if config.read("jax_enable_custom_prng"):
+    warnings.warn(
+        f"{name}: raw arrays as keys are deprecated; gnomon.random.key(…) makes keys",
+        FutureWarning, stacklevel=4)
+    return typed, False
+  if legacy != "allow":
+    message = (
+        "Legacy uint32 key array passed as key to jax.random function. gnomon.random.key "
+        "makes keys with a type of their own. If words are what is meant, set the option "
+        'jax_legacy_prng_key to "allow"')
+    if legacy == "error":
+      raise ValueError(f"{name}: {message}")
+    warnings.warn(f"{name}: {message}", UserWarning, stacklevel=4)
+  return typed, True
+
+
+def _wrapped(name: str, words: Any, impl: PRNGImpl) -> Any:
+  """Typed keys of words.
+
+  Raises:
+    TypeError: they are no words of keys of this generator.
+  """
   n = len(impl.key_shape)
+  if isinstance(words, (list, tuple)) or not hasattr(words, "dtype"):
+    raise TypeError(
+        f"{name} needs a key (gnomon.random.key(0)), or an array of words; got {words!r} "
+        f"of type {type(words)}")
+  aval = typeof(words)
   if aval.dtype != np.uint32 or aval.shape[aval.ndim - n:] != impl.key_shape:
     raise TypeError(
-        f"{name} needs a key, or uint32 words of trailing shape {impl.key_shape}; got "
-        f"{aval}")
-  return random_wrap_p.bind(keys, impl=impl)[0], True
+        f"{name}: JAX encountered invalid PRNG key data, {aval}: keys of {impl.name} are "
+        f"uint32 words of trailing shape {impl.key_shape}")
+  return random_wrap_p.bind(words, impl=impl)[0]
 
 
 def check_key(name: str, key: Any) -> tuple[Any, bool]:
@@ -193,14 +250,17 @@ def split(key: Any, num: int | Sequence[int] = 2) -> Any:
   (3,)
   """
   typed, wrapped = check_key("split", key)
-  return unwrap(random_split_p.bind(typed, shape=_sizes("split", num))[0], wrapped)
+  return unwrap(split_keys(typed, _sizes("split", num)), wrapped)
 
 
 def _sizes(name: str, num: Any) -> Shape:
   sizes = num if isinstance(num, Sequence) else (num,)
   if not all(hasattr(n, "__index__") for n in sizes):
     raise TypeError(f"{name} needs a number or a shape of integers, got {num!r}")
-  return tuple(n.__index__() for n in sizes)
+  out = tuple(n.__index__() for n in sizes)
+  if any(n < 0 for n in out):
+    raise ValueError(f"{name} needs numbers that are not negative, got {num!r}")
+  return out
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -240,11 +300,6 @@ def shape_of(name: str, shape: Any) -> Shape:
   if any(n < 0 for n in out):
     raise ValueError(f"{name} needs a shape without negative sizes, got {out}")
   return out
-
-
-def random_bits(key: Any, bit_width: int, shape: Shape) -> Any:
-  """Random unsigned integers of a width, from a typed key."""
-  return random_bits_p.bind(key, bit_width=bit_width, shape=shape)[0]
 
 
 def bits(

@@ -15,7 +15,7 @@ from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, user_dtype
 from gnomon.random._counts import deviance
 from gnomon.random._parameters import check_fits, filled, parts_of, result_shape, where
-from gnomon.random._primitives import random_split_p
+from gnomon.random._primitives import split_keys
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
 
@@ -210,7 +210,7 @@ def _multinomial(
   left = lax.cumsum(p, axis=last, reverse=True)
   ratio = lax.div(p, where(left == 0.0, 1.0, left))
   ratio = gnp.moveaxis(broadcast_to(ratio, shape), -1, 0)
-  keys = random_split_p.bind(key, shape=(shape[-1],))[0]
+  keys = split_keys(key, (shape[-1],))
 
   def outcome(left: Any, x: Any) -> tuple[Any, Any]:
     share, key = x

@@ -11,9 +11,9 @@ import gnomon.numpy as gnp
 from gnomon import lax
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, no_sharding, random_bits, shape_of
+from gnomon.random._api import check_key, no_sharding, shape_of
 from gnomon.random._normal import _gumbel, gumbel_mode
-from gnomon.random._primitives import random_split_p
+from gnomon.random._primitives import random_bits, split_keys
 from gnomon.random._program import program
 from gnomon.random._uniform import _randint, _uniform
 
@@ -65,7 +65,7 @@ def _shuffle(key: Any, x: Any, *, axis: int) -> Any:
   aval = typeof(x)
   rounds = math.ceil(3 * math.log(max(1, aval.size)) / math.log(2 ** 32 - 1))
   for _ in range(rounds):
-    keys = random_split_p.bind(key, shape=(2,))[0]
+    keys = split_keys(key, (2,))
     key, sub = (lax.index_in_dim(keys, i, 0, keepdims=False) for i in (0, 1))
     _, x = lax.sort_key_val(random_bits(sub, 32, aval.shape), x, axis)
   return x

@@ -11,8 +11,9 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_info, no_sharding, random_bits, user_dtype
+from gnomon.random._api import check_key, float_info, no_sharding, user_dtype
 from gnomon.random._parameters import filled, parts_of, result_shape, where
+from gnomon.random._primitives import random_bits
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import gnomon.numpy as gnp
-from gnomon import lax
+from gnomon import lax, threefry_partitionable
 from gnomon.core.derive import expand, move
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import batch_rule, jvp_rule, lower, typing_rule
+from gnomon.core.rule import batch_rule, hide_params, jvp_rule, lower, typing_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import broadcast_to, select_n
 from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.core.zero import Zero
 from gnomon.random._api import check_key, float_dtype, float_info, no_sharding
-from gnomon.random._keys import KeyType
+from gnomon.random._keys import BY_POSITION, KeyType
 from gnomon.random._normal import _normal_real
 from gnomon.random._parameters import filled, parts_of, result_shape, where
-from gnomon.random._primitives import random_split_p, random_wrap_p
+from gnomon.random._primitives import layout, random_wrap_p, split_keys
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
 from gnomon.transform.vmap import Axis
@@ -87,14 +88,17 @@ def _checked(
 
 @program("shape", "dtype", "log_space")
 def _gamma(key: Any, a: Any, *, shape: Shape, dtype: Any, log_space: bool) -> Any:
-  return random_gamma_p.bind(key, filled(a, shape, dtype), log_space=log_space)[0]
+  return random_gamma_p.bind(
+      key, filled(a, shape, dtype), log_space=log_space, **layout())[0]
 
 
 random_gamma_p = Primitive("random_gamma")
 
 
 @typing_rule.define(random_gamma_p)
-def _(keys: ShapedArray, a: ShapedArray, *, log_space: bool) -> tuple[ShapedArray]:
+def _(
+    keys: ShapedArray, a: ShapedArray, *, log_space: bool,
+    **_: Any) -> tuple[ShapedArray]:
   if not isinstance(keys.dtype, KeyType):
     raise TypeError(f"random_gamma needs keys, got an array of type {keys}")
   if a.shape[:keys.ndim] != keys.shape:
@@ -107,31 +111,37 @@ _programs: dict[Any, Any] = {}
 
 
 @lower.define(random_gamma_p)
-def _(ctx: Any, *values: Any, log_space: bool) -> Values:
+def _(ctx: Any, *values: Any, log_space: bool, partitionable: bool = True) -> Values:
   keys, a = ctx.avals_in
-  program = _programs.get((keys, a, log_space))
+  known = keys, a, log_space, partitionable
+  program = _programs.get(known)
   if program is None:
-    def function(words: Any, a: Any) -> list[Any]:
-      typed = random_wrap_p.bind(words, impl=keys.dtype.implementation)[0]
-      return [_sample(typed, a, log_space)]
+    impl = keys.dtype.implementation
+    draw = _sample if impl.name in BY_POSITION else _sample_in_turn
 
-    program = _programs[keys, a, log_space] = trace_to_closed(
-        function, [physical_aval(keys), a])
+    def function(words: Any, a: Any) -> list[Any]:
+      return [draw(random_wrap_p.bind(words, impl=impl)[0], a, log_space)]
+
+    with threefry_partitionable(partitionable):
+      program = _programs[known] = trace_to_closed(function, [physical_aval(keys), a])
   return ctx.inline(program, values)  # type: ignore[no-any-return]
 
 
+hide_params(random_gamma_p, "partitionable")
+
+
 @batch_rule.define(random_gamma_p)
-def _(axis: Axis, args: Values, dims: Values, *, log_space: bool) -> Any:
+def _(axis: Axis, args: Values, dims: Values, **params: Any) -> Any:
   args = [
       expand(x, axis.size) if d is None else move(x, d, 0) for x, d in zip(args, dims)]
-  return random_gamma_p.bind(*args, log_space=log_space), (0,)
+  return random_gamma_p.bind(*args, **params), (0,)
 
 
 @jvp_rule.define(random_gamma_p)
-def _(primals: Values, tangents: Values, *, log_space: bool) -> Any:
+def _(primals: Values, tangents: Values, *, log_space: bool, **params: Any) -> Any:
   """The implicit derivative: samples move so that their quantiles stay."""
   keys, a = primals
-  out = random_gamma_p.bind(keys, a, log_space=log_space)[0]
+  out = random_gamma_p.bind(keys, a, log_space=log_space, **params)[0]
   t = tangents[1]
   if type(t) is Zero:
     return (out,), (Zero(typeof(out).to_tangent_aval()),)
@@ -158,13 +168,16 @@ def _slope(a: Any, out: Any, log_space: bool) -> Any:
 
 
 def _sample(key: Any, a: Any, log_space: bool) -> Any:
+  """Samples, each with a key of its own."""
+  keys = split_keys(key, typeof(a).shape[typeof(key).ndim:])
+  return _sample_of(keys, a, log_space)
+
+
+def _sample_of(keys: Any, a: Any, log_space: bool) -> Any:
   """Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 
-  Below 1 it samples at a + 1 and multiplies by the power 1/a of a uniform number. Each
-  sample has a key of its own.
+  Below 1 it samples at a + 1 and multiplies by the power 1/a of a uniform number.
   """
-  shape = typeof(a).shape
-  keys = random_split_p.bind(key, shape=shape[typeof(key).ndim:])[0]
   plain = a >= 1.0
   d = select_n(plain, a + 1.0, a) - 1 / 3
   keys, boost_keys = parts_of(keys, 2)
@@ -178,6 +191,17 @@ def _sample(key: Any, a: Any, log_space: bool) -> Any:
     power = lax.pow(1.0 - u, lax.div(1.0, a))
     out = d * v * where(plain, 1.0, power)
   return where(a < 0.0, np.nan, out)
+
+
+def _sample_in_turn(key: Any, a: Any, log_space: bool) -> Any:
+  """Like `_sample`, where bits mapped over keys are not those of each key."""
+  lead, shape = typeof(key).shape, typeof(a).shape
+  keys = lax.reshape(split_keys(key, shape[len(lead):]), (math.prod(shape),))
+
+  def one(x: tuple[Any, Any]) -> Any:
+    return _sample_of(x[0], x[1], log_space)
+
+  return lax.reshape(lax.map(one, (keys, lax.reshape(a, (math.prod(shape),)))), shape)
 
 
 def _units(keys: Any, like: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
-from gnomon.random._primitives import random_split_p
+from gnomon.random._primitives import split_keys
 from gnomon.random._program import program
 from gnomon.random._uniform import _uniform, two_uniforms
 
@@ -46,7 +46,7 @@ def _normal(key: Any, *, shape: Shape, dtype: Any) -> Any:
   if not dtypes.issubdtype(dtype, np.complexfloating):
     return _normal_real(key, shape=shape, dtype=dtype)
   part = np.finfo(dtype).dtype
-  keys = random_split_p.bind(key, shape=(2,))[0]
+  keys = split_keys(key, (2,))
   real, imag = (
       _normal_real(lax.index_in_dim(keys, i, 0, keepdims=False), shape=shape, dtype=part)
       for i in (0, 1))

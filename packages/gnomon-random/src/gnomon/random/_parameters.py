@@ -10,7 +10,7 @@ from gnomon import lax
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import shape_of
-from gnomon.random._primitives import random_split_p
+from gnomon.random._primitives import split_keys
 
 Shape = tuple[int, ...]
 
@@ -64,7 +64,7 @@ def filled(x: Any, shape: Shape, dtype: Any) -> Any:
 
 def parts_of(key: Any, n: int) -> list[Any]:
   """`n` keys from each key of an array."""
-  keys = random_split_p.bind(key, shape=(n,))[0]
+  keys = split_keys(key, (n,))
   axis = typeof(key).ndim
   return [lax.index_in_dim(keys, i, axis, keepdims=False) for i in range(n)]
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from gnomon import config, threefry_partitionable
 from gnomon.core.derive import expand, move, no_derivative
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import batch_rule, lower, typing_rule
+from gnomon.core.rule import batch_rule, hide_params, lower, typing_rule
 from gnomon.core.stage import trace_to_closed
+from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import ShapedArray, physical_aval, typeof
-from gnomon.random._keys import Implementation, KeyType
+from gnomon.random._keys import KeyType, PRNGImpl
 from gnomon.transform.vmap import Axis, vmap_flat
 
 Values = Sequence[Any]
@@ -20,43 +22,71 @@ Shape = tuple[int, ...]
 _programs: dict[Any, Any] = {}
 
 
+def layout() -> dict[str, bool]:
+  """The param of what draws that says how Threefry lays out bits; none by default."""
+  usual = config.read("jax_threefry_partitionable")
+  return {} if usual else {"partitionable": False}
+
+
 def _by_implementation(p: Primitive, run: Callable[..., Any]) -> None:
-  """Lowers a primitive by tracing `run` on the words, mapped over arrays of keys."""
+  """Lowers a primitive by tracing `run` on the words, mapped over arrays of keys.
+
+  Operands have the shape of the keys, or are scalars.
+  """
   no_derivative(p)
+  hide_params(p, "partitionable")
 
   @lower.define(p)
-  def _(ctx: Any, *values: Any, **params: Any) -> Values:
+  def _(ctx: Any, *values: Any, partitionable: bool = True, **params: Any) -> Values:
     avals = tuple(ctx.avals_in)
-    key = (p, avals, *params.items())
+    key = (p, avals, partitionable, *params.items())
     program = _programs.get(key)
     if program is None:
-      keys = len(avals[0].shape)
+      dims = [0 if a.shape else None for a in avals]
+      depth = max(a.ndim for a in avals)
 
       def function(*xs: Any) -> list[Any]:
-        return [_mapped(lambda *ys: run(avals[0], *ys, **params), keys, xs)]
+        return [_mapped(lambda *ys: run(avals[0], *ys, **params), depth, xs, dims)]
 
-      program = _programs[key] = trace_to_closed(
-          function, [physical_aval(a) for a in avals])
+      with threefry_partitionable(partitionable):
+        program = _programs[key] = trace_to_closed(
+            function, [physical_aval(a) for a in avals])
     return ctx.inline(program, values)  # type: ignore[no-any-return]
 
   @batch_rule.define(p)
   def _(axis: Axis, args: Values, dims: Values, **params: Any) -> tuple[Values, Values]:
-    args = [
-        expand(x, axis.size) if d is None else move(x, d, 0) for x, d in zip(args, dims)]
+    shapes = [_without(typeof(x).shape, d) for x, d in zip(args, dims)]
+    shape = max(shapes, key=len)
+    args = [_aligned(x, d, axis.size, shape) for x, d in zip(args, dims)]
     return p.bind(*args, **params), (0,)
 
 
-def _mapped(run: Callable[..., Any], depth: int, xs: Sequence[Any]) -> Any:
-  """Maps `run` over the leading dimensions of its arguments."""
+def _without(shape: Shape, dim: int | None) -> Shape:
+  return shape if dim is None else (*shape[:dim], *shape[dim + 1:])
+
+
+def _aligned(x: Any, dim: int | None, size: int, shape: Shape) -> Any:
+  """An operand, mapped along its first axis, or a scalar."""
+  if dim is None:
+    return expand(x, size) if typeof(x).shape else x
+  x = move(x, dim, 0)
+  own = typeof(x).shape[1:]
+  return x if own == shape else broadcast_in_dim(x, (size, *shape), (0,))
+
+
+def _mapped(
+    run: Callable[..., Any], depth: int, xs: Sequence[Any],
+    dims: Sequence[int | None]) -> Any:
+  """Maps `run` over the leading dimensions of those of its arguments that have them."""
   if not depth:
     return run(*xs)
-  size = typeof(xs[0]).shape[0]
-  outs, dims = vmap_flat(
-      lambda *ys: [_mapped(run, depth - 1, ys)], Axis(size), xs, [0] * len(xs))
-  return expand(outs[0], size) if dims[0] is None else move(outs[0], dims[0], 0)
+  size = next(typeof(x).shape[0] for x, d in zip(xs, dims) if d is not None)
+  outs, out_dims = vmap_flat(
+      lambda *ys: [_mapped(run, depth - 1, ys, dims)], Axis(size), xs, dims)
+  return expand(outs[0], size) if out_dims[0] is None else move(outs[0], out_dims[0], 0)
 
 
-def _implementation(keys: ShapedArray, what: str) -> Implementation:
+def _implementation(keys: ShapedArray, what: str) -> PRNGImpl:
   if not isinstance(keys.dtype, KeyType):
     raise TypeError(f"{what} needs keys, got an array of type {keys}")
   return keys.dtype.implementation
@@ -68,7 +98,7 @@ random_seed_p = Primitive("random_seed")
 
 
 @typing_rule.define(random_seed_p)
-def _(seeds: ShapedArray, *, impl: Implementation) -> tuple[ShapedArray]:
+def _(seeds: ShapedArray, *, impl: PRNGImpl) -> tuple[ShapedArray]:
   if seeds.dtype.kind not in "iu":
     raise TypeError(f"a PRNG key seed must be an integer; got {seeds}")
   return (ShapedArray(seeds.shape, KeyType(impl)),)
@@ -81,7 +111,7 @@ no_derivative(random_wrap_p)
 
 
 @typing_rule.define(random_wrap_p)
-def _(words: ShapedArray, *, impl: Implementation) -> tuple[ShapedArray]:
+def _(words: ShapedArray, *, impl: PRNGImpl) -> tuple[ShapedArray]:
   n = len(impl.key_shape)
   if words.shape[words.ndim - n:] != impl.key_shape or words.dtype != np.uint32:
     raise TypeError(
@@ -94,7 +124,7 @@ lower.define(random_wrap_p)(lambda ctx, words, *, impl: [words])
 
 
 @batch_rule.define(random_wrap_p)
-def _(axis: Axis, args: Values, dims: Values, *, impl: Implementation) -> Any:
+def _(axis: Axis, args: Values, dims: Values, *, impl: PRNGImpl) -> Any:
   return random_wrap_p.bind(move(args[0], dims[0], 0), impl=impl), (0,)
 
 
@@ -130,7 +160,7 @@ random_split_p = Primitive("random_split")
 
 
 @typing_rule.define(random_split_p)
-def _(keys: ShapedArray, *, shape: Shape) -> tuple[ShapedArray]:
+def _(keys: ShapedArray, *, shape: Shape, **_: Any) -> tuple[ShapedArray]:
   _implementation(keys, "split")
   return (ShapedArray((*keys.shape, *shape), keys.dtype),)
 
@@ -138,15 +168,21 @@ def _(keys: ShapedArray, *, shape: Shape) -> tuple[ShapedArray]:
 _by_implementation(
     random_split_p, lambda k, x, *, shape: k.dtype.implementation.split(x, shape))
 
+
+def split_keys(keys: Any, shape: Shape) -> Any:
+  """New keys, in an array of `shape` for each of `keys`."""
+  return random_split_p.bind(keys, shape=shape, **layout())[0]
+
+
 random_fold_in_p = Primitive("random_fold_in")
 
 
 @typing_rule.define(random_fold_in_p)
 def _(keys: ShapedArray, data: ShapedArray) -> tuple[ShapedArray]:
   _implementation(keys, "fold_in")
-  if data.shape != keys.shape:
+  if () not in (data.shape, keys.shape) and data.shape != keys.shape:
     raise TypeError(f"fold_in needs one number a key, got {data} for {keys}")
-  return (keys,)
+  return (ShapedArray(data.shape or keys.shape, keys.dtype),)
 
 
 _by_implementation(
@@ -156,11 +192,18 @@ random_bits_p = Primitive("random_bits")
 
 
 @typing_rule.define(random_bits_p)
-def _(keys: ShapedArray, *, bit_width: int, shape: Shape) -> tuple[ShapedArray]:
+def _(
+    keys: ShapedArray, *, bit_width: int, shape: Shape, **_: Any) -> tuple[ShapedArray]:
   _implementation(keys, "bits")
   return (ShapedArray((*keys.shape, *shape), np.dtype(f"uint{bit_width}")),)
 
 
 _by_implementation(
     random_bits_p,
-    lambda k, x, *, bit_width, shape: k.dtype.implementation.bits(x, bit_width, shape))
+    lambda k, x, *, bit_width, shape: k.dtype.implementation.random_bits(
+        x, bit_width, shape))
+
+
+def random_bits(keys: Any, bit_width: int, shape: Shape) -> Any:
+  """Random unsigned integers of a width, of `shape` for each of `keys`."""
+  return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **layout())[0]

@@ -15,11 +15,10 @@ from gnomon.random._api import (
   float_dtype,
   float_info,
   no_sharding,
-  random_bits,
   shape_of,
   user_dtype,
 )
-from gnomon.random._primitives import random_split_p
+from gnomon.random._primitives import random_bits, split_keys
 from gnomon.random._program import program
 
 Shape = tuple[int, ...]
@@ -203,7 +202,7 @@ def _randint(
   high = _spread("randint", "maxval", maxval, shape)
   width = 8 * dtype.itemsize
   unsigned = np.dtype(f"uint{width}")
-  keys = random_split_p.bind(key, shape=(2,))[0]
+  keys = split_keys(key, (2,))
   first, second = (
       random_bits(lax.index_in_dim(keys, i, 0, keepdims=False), width, shape)
       for i in (0, 1))
