@@ -516,3 +516,40 @@ def test_an_argument_that_is_differentiated_and_declared_not_to_be(ops: Any) -> 
   f.defvjp(lambda x, y: (ops.mul(x, y), None), lambda x, res, ct: (ct,))
   with pytest.raises(gnomon.errors.UnexpectedTracerError, match="nondiff_argnums"):
     gnomon.grad(f)(1.0, 2.0)
+
+
+def test_optimize_remat_computes_the_rule_only_for_its_residuals(ops: Any) -> None:
+  def square(x: Any) -> Any:
+    return ops.mul(x, x)
+
+  f = gnomon.custom_vjp(square)
+  f.defvjp(
+      lambda x: (square(x), ops.sin(x)), lambda res, ct: (ops.mul(ct, res),),
+      optimize_remat=True)
+
+  def outer(x: Any) -> Any:
+    return ops.cos(gnomon.checkpoint(lambda x: ops.sin(f(x)))(x))
+
+  program = gnomon.make_jaxpr(gnomon.grad(outer))(3.0)
+  forward = [e for e in program.eqns if e.primitive.name == "remat_opt"]
+  assert len(forward) == 1
+  assert forward[0].params["num_res"] == 0
+  assert "test_sin" not in str(forward[0])
+  want = -np.sin(np.sin(9.0)) * np.cos(9.0) * np.sin(3.0)
+  for g in (outer, gnomon.jit(outer)):
+    assert float(gnomon.jit(gnomon.grad(g))(3.0)) == pytest.approx(want, rel=1e-4)
+  xs = np.array([3.0, 1.0], np.float32)
+  mapped = gnomon.jit(gnomon.vmap(gnomon.grad(outer)))(xs)
+  assert float(mapped[0]) == pytest.approx(want, rel=1e-4)
+  assert float(gnomon.grad(f)(3.0)) == pytest.approx(np.sin(3.0))
+
+
+@MAKERS
+def test_what_a_function_with_rules_tells_of_itself(ops: Any, make: Any) -> None:
+  f = make(ops)
+  assert f.fun.__name__ == "square"
+  assert f.nondiff_argnums == f.nondiff_argnames == ()
+  assert (callable(f.jvp) if make is _square else callable(f.fwd) and callable(f.bwd))
+  assert f.symbolic_zeros is False
+  g = gnomon.custom_jvp(lambda n, x: x, nondiff_argnames=("n",))
+  assert (g.nondiff_argnums, g.nondiff_argnames) == ((0,), ("n",))

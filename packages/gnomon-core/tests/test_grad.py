@@ -206,9 +206,9 @@ def test_a_vjp_function_may_be_called_again_and_mapped(ops: Any) -> None:
 
 def test_cotangents_that_do_not_fit(ops: Any) -> None:
   _, pull = gnomon.vjp(ops.sin, np.ones(3, np.float32))
-  with pytest.raises(ValueError, match=r"(?s)float32\[3\].*got.*float32\[2\]"):
+  with pytest.raises(ValueError, match=r"got f32\[2\], but expected f32\[3\]"):
     pull(np.ones(2, np.float32))
-  with pytest.raises(ValueError, match=r"float32\[3\].*int32\[3\]"):
+  with pytest.raises(ValueError, match=r"got i32\[3\], but expected f32\[3\]"):
     pull(np.ones(3, np.int32))
   with pytest.raises(ValueError, match="structure"):
     pull((np.ones(3, np.float32),))
@@ -232,7 +232,7 @@ def test_linearize_may_be_called_again_and_checks(ops: Any) -> None:
   assert calls == 1
   with pytest.raises(TypeError, match="structure"):
     push(1.0)
-  with pytest.raises(TypeError, match=r"float32\[2\]"):
+  with pytest.raises(ValueError, match=r"float32\[2\]"):
     push(1.0, np.ones(2, np.float32))
 
 

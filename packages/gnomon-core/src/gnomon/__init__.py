@@ -69,7 +69,6 @@ from gnomon.api.grad import grad as grad
 from gnomon.api.grad import jvp as jvp
 from gnomon.api.grad import linearize as linearize
 from gnomon.api.grad import value_and_grad as value_and_grad
-from gnomon.api.grad import vjp as vjp
 from gnomon.api.jacobian import hessian as hessian
 from gnomon.api.jacobian import jacfwd as jacfwd
 from gnomon.api.jacobian import jacrev as jacobian
@@ -79,6 +78,7 @@ from gnomon.api.scope import ensure_compile_time_eval as ensure_compile_time_eva
 from gnomon.api.scope import named_call as named_call
 from gnomon.api.scope import named_scope as named_scope
 from gnomon.api.scope import typeof as typeof
+from gnomon.api.vjp import vjp as vjp
 from gnomon.api.vmap import vmap as vmap
 from gnomon.core.scalar_types import float0 as float0
 from gnomon.runtime.backends import default_backend as default_backend

@@ -20,12 +20,19 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
 }
 # Core's own modules that `import gnomon` does not load, but on first use.
 LAZY: frozenset[str] = frozenset({
-    "ad_checkpoint", "api_util", "checkpoint_policies", "debug", "dlpack",
-    "experimental", "extend", "interpreters", "lib", "memory", "stages", "version"})
+    "ad", "ad_checkpoint", "api_util", "checkpoint_policies", "custom_derivatives",
+    "debug", "dlpack",
+    "experimental", "extend", "interpreters", "lib", "memory", "sharding", "stages",
+    "version"})
 # Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.
 LAZY_NAMES: Mapping[str, str] = {
+    "NamedSharding": "sharding", "P": "api.mesh", "make_mesh": "api.mesh",
+    "set_mesh": "sharding",
     "__version__": "version", "__version_info__": "version",
-    "clear_caches": "api.environment", "copy_to_host_async": "api.environment",
+    "clear_caches": "api.environment", "closure_convert": "api.closure",
+    "copy_to_host_async": "api.environment",
+    "custom_gradient": "api.closure", "fwd_and_bwd": "api.linear",
+    "linear_transpose": "api.linear",
     "pure_callback": "api.callback", "effects_barrier": "runtime.callbacks",
     "ds": "core.slices", "host_count": "api.environment", "host_id": "api.environment",
     "host_ids": "api.environment", "live_arrays": "api.environment",

@@ -30,6 +30,11 @@ class SymbolicZero:
   def __init__(self, aval: Any) -> None:
     self.aval = aval
 
+  @staticmethod
+  def from_primal_value(val: Any) -> SymbolicZero:
+    """The zero tangent of a value."""
+    return SymbolicZero(typeof(val).to_tangent_aval())
+
   @property
   def shape(self) -> tuple[int, ...]:
     return self.aval.shape  # type: ignore[no-any-return]
@@ -83,16 +88,22 @@ class _Custom:
     functools.update_wrapper(self, fun)
     self.fun = fun
     nums = set(tools.int_tuple(nondiff_argnums, "nondiff_argnums"))
-    if nondiff_argnames:
+    names_given = tools.str_tuple(nondiff_argnames, "nondiff_argnames")
+    if names_given:
       sig = tools.signature_of(fun)
       names = list(sig.parameters) if sig else []
-      for name in tools.str_tuple(nondiff_argnames, "nondiff_argnames"):
+      for name in names_given:
         if name not in names:
           raise ValueError(
               f"nondiff_argnames of {type(self).__name__} names {name!r}, which is no "
               f"argument of {tools.function_name(fun)}")
         nums.add(names.index(name))
     self.nondiff_argnums = tuple(sorted(nums))
+    self.nondiff_argnames = names_given
+
+  fun: Callable[..., Any]
+  nondiff_argnums: tuple[int, ...]
+  nondiff_argnames: tuple[str, ...]
 
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError(type(self).__name__)
@@ -153,12 +164,16 @@ class custom_jvp(_Custom):
   10.0
   """
 
+  __slots__ = ("fun", "jvp", "nondiff_argnames", "nondiff_argnums", "symbolic_zeros")
+
+  jvp: Callable[..., Any] | None
+  symbolic_zeros: bool
+
   def __init__(
       self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (),
       nondiff_argnames: Sequence[str] = ()) -> None:
     super().__init__(fun, nondiff_argnums, nondiff_argnames)
-    self.jvp: Callable[..., Any] | None = None
-    self.symbolic_zeros = False
+    self.jvp, self.symbolic_zeros = None, False
 
   def defjvp(
       self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
@@ -340,7 +355,8 @@ class custom_vjp(_Custom):
 
     call = VjpCall(
         flat, flat_fwd, flat_bwd, name,
-        (tools.function_name(fwd), tools.function_name(bwd)), symbolic)
+        (tools.function_name(fwd), tools.function_name(bwd)), symbolic,
+        self.optimize_remat)
     outs = get_current().custom_vjp(call, leaves)
     return out_tree.unflatten(outs)
 

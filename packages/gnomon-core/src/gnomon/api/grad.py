@@ -1,4 +1,4 @@
-"""Derivatives: `jvp`, `vjp`, `linearize`, `grad`, `value_and_grad`."""
+"""Derivatives: `jvp`, `linearize`, `grad`, `value_and_grad`."""
 
 from __future__ import annotations
 
@@ -9,70 +9,18 @@ from typing import Any
 import numpy as np
 
 from gnomon.api import tools
+from gnomon.api.flat import Flat, check_arrays
+from gnomon.api.vjp import pull_back
 from gnomon.core import dtypes
-from gnomon.core.structural import instantiate
+from gnomon.core.structural import convert, instantiate
+from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import ShapedArray, typeof
-from gnomon.core.zero import UndefinedPrimal, Zero
+from gnomon.core.zero import Zero
 from gnomon.transform.jvp import jvp_flat
 from gnomon.transform.linearize import Linearized, linearize_flat
-from gnomon.transform.transpose import backward
-from gnomon.tree_util import Partial, keystr, tree_flatten_with_path
+from gnomon.tree_util import Partial
 
 flatten = tools.flatten
-
-
-class Flat:
-  """A function of leaves; remembers the structure of what it returned, and its aux."""
-
-  __slots__ = ("aux", "call", "fun", "has_aux", "in_tree", "out_tree", "who")
-
-  def __init__(
-      self, fun: Any, in_tree: Any, who: str, has_aux: bool = False,
-      call: Callable[..., Any] | None = None) -> None:
-    """`call` stands in for `fun`, whose name messages give."""
-    self.fun, self.in_tree, self.who, self.has_aux = fun, in_tree, who, has_aux
-    self.call = fun if call is None else call
-    self.out_tree: Any = None
-    self.aux: Any = None
-
-  def __call__(self, *leaves: Any) -> list[Any]:
-    out = self.call(*self.in_tree.unflatten(leaves))
-    if self.has_aux:
-      out, self.aux = split_aux(out, self.who, self.fun)
-    outs, self.out_tree = tools.results_to_flat(out, self.who, self.fun)
-    if not self.has_aux:
-      return outs
-    # What the aux holds passes through the trace like a result, without tangents.
-    aux, tree = flatten(self.aux)
-    self.aux = tree
-    return [*outs, *aux]
-
-  def split(self, outs: list[Any]) -> tuple[list[Any], Any]:
-    """The results proper, and the aux with its structure."""
-    n = self.out_tree.num_leaves
-    return outs[:n], self.aux.unflatten(outs[n:]) if self.has_aux else None
-
-
-def split_aux(out: Any, who: str, fun: Any) -> tuple[Any, Any]:
-  """Takes `(result, aux)` apart.
-
-  Raises:
-    TypeError: the function returned something else.
-  """
-  if not isinstance(out, tuple) or len(out) != 2:
-    got = f"a tuple of {len(out)}" if isinstance(out, tuple) else f"{type(out).__name__}"
-    raise TypeError(
-        f"with has_aux=True, {who} expects {tools.describe_function(fun)} to return a "
-        f"pair (result, aux), got {got}")
-  return out
-
-
-def _check_arrays(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> list[Any]:
-  def paths() -> list[str]:
-    args = tree.unflatten([object()] * tree.num_leaves)
-    return [keystr(p) for p, _ in tree_flatten_with_path(args)[0]]
-
-  return tools.check_leaves(leaves, f"{who} of {tools.function_name(fun)}", paths)
 
 
 @tools.filtered
@@ -110,8 +58,8 @@ def jvp(
   if tree != tangent_tree:
     raise TypeError(
         f"jvp: primals and tangents have different structures: {tree} and {tangent_tree}")
-  avals = _check_arrays(xs, fun, tree, "jvp")
-  ts = [_check_tangent(t, a, i, tree) for i, (t, a) in enumerate(zip(ts, avals))]
+  avals = check_arrays(xs, fun, tree, "jvp")
+  ts = [_check_tangent(t, a, i) for i, (t, a) in enumerate(zip(ts, avals))]
   flat = Flat(fun, tree, "jvp", has_aux)
   outs, touts = jvp_flat(flat, xs, ts)
   outs, aux = flat.split(outs)
@@ -120,7 +68,7 @@ def jvp(
   return (*result, aux) if has_aux else result
 
 
-def _check_tangent(t: Any, primal: ShapedArray, i: int, tree: Any) -> Any:
+def _check_tangent(t: Any, primal: ShapedArray, i: int) -> Any:
   expected = primal.to_tangent_aval()
   got = typeof(t)
   if expected.dtype == dtypes.float0:
@@ -148,94 +96,56 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
   >>> float(df(3.0))
   3.0
 
+  The linear function is a pytree, whose leaves are the values that it needs.
+
   Raises:
-    TypeError: when called: the tangents do not fit the primals.
+    TypeError: when called: the tangents have another structure than the primals.
+    ValueError: when called: the tangents have other types than the primals.
   """
   tools.check_callable(fun, "linearize")
   xs, tree = flatten(primals)
-  avals = _check_arrays(xs, fun, tree, "linearize")
+  avals = check_arrays(xs, fun, tree, "linearize")
   flat = Flat(fun, tree, "linearize", has_aux)
   outs, lin = linearize_flat(flat, xs)
   outs, aux = flat.split(outs)
   n, out_tree = len(outs), flat.out_tree
-
-  def linear(*tangents: Any) -> Any:
-    ts, t_tree = flatten(tangents)
-    if t_tree != tree:
-      raise TypeError(
-          f"the linearized function takes tangents of the structure {tree}, got {t_tree}")
-    ts = [_check_tangent(t, a, i, tree) for i, (t, a) in enumerate(zip(ts, avals))]
-    return out_tree.unflatten(lin(*ts)[:n])
-
-  result = out_tree.unflatten(outs), linear
+  push = Partial(_Push(lin, n, tree, out_tree, avals), lin.residuals)
+  result = out_tree.unflatten(outs), push
   return (*result, aux) if has_aux else result
 
 
-def _pull(lin: Linearized, n: int, in_tree: Any, out_tree: Any, out_avals: Any) -> Any:
-  """The vjp function: cotangents of the results to cotangents of the arguments."""
-  def vjp_fun(cotangent: Any) -> Any:
-    cts, tree = flatten(cotangent)
-    if tree != out_tree:
-      raise ValueError(
-          "the vjp function takes a cotangent of the structure of the result, "
-          f"{out_tree}; got {tree}")
-    cts = [_check_cotangent(ct, a) for ct, a in zip(cts, out_avals)]
-    return in_tree.unflatten(map(instantiate, pull_back(lin, cts, n)))
+class _Push:
+  """The linear program of a function, without the values that it needs."""
 
-  return vjp_fun
+  __slots__ = ("avals", "lin", "n", "out_tree", "tree")
+
+  def __init__(
+      self, lin: Linearized, n: int, tree: Any, out_tree: Any, avals: list[Any]) -> None:
+    self.lin = Linearized(
+        lin.jaxpr, [], lin.moves, lin.in_avals, lin.out_moves, lin.out_avals)
+    self.n, self.tree, self.out_tree, self.avals = n, tree, out_tree, avals
+
+  def __call__(self, residuals: list[Any], *tangents: Any) -> Any:
+    ts, tree = flatten(tangents)
+    if tree != self.tree:
+      raise TypeError(
+          f"the linearized function takes tangents of the structure {self.tree}, got "
+          f"{tree}")
+    ts = [_check_pushed(t, a, i) for i, (t, a) in enumerate(zip(ts, self.avals))]
+    p = self.lin
+    lin = Linearized(
+        p.jaxpr, residuals, p.moves, p.in_avals, p.out_moves, p.out_avals)
+    return self.out_tree.unflatten(lin(*ts)[:self.n])
 
 
-def _check_cotangent(ct: Any, primal: ShapedArray) -> Any:
-  expected, got = primal.to_tangent_aval(), typeof(ct)
-  if expected.dtype == dtypes.float0:
-    if got.dtype != dtypes.float0:
-      raise ValueError(
-          f"the cotangent of an integer result {primal} has dtype float0 (use "
-          f"numpy.zeros(shape, gnomon.dtypes.float0)), got {got}")
-    return Zero(expected)
+def _check_pushed(t: Any, primal: ShapedArray, i: int) -> Any:
+  expected, got = primal.to_tangent_aval(), typeof(t)
   if got.shape != expected.shape or got.dtype != expected.dtype:
     raise ValueError(
-        f"the vjp function takes a cotangent of the type of the result, {expected}; got "
-        f"{got}")
-  return ct
-
-
-def pull_back(lin: Linearized, cotangents: Sequence[Any], n: int) -> list[Any]:
-  """The arguments' cotangents (zeros symbolic) for those of the first `n` results."""
-  cts = [ct for ct, m in zip(cotangents, lin.out_moves[:n]) if m]
-  avals = [v.aval for v in lin.jaxpr.outvars[len(cts):]]
-  cts += map(Zero, avals)
-  moving = [UndefinedPrimal(a) for a, m in zip(lin.in_avals, lin.moves) if m]
-  found = iter(backward(lin.jaxpr, lin.residuals, moving, cts))
-  return [next(found) if m else Zero(a) for m, a in zip(lin.moves, lin.in_avals)]
-
-
-@tools.filtered
-def vjp(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False,
-    reduce_axes: Sequence[Any] = ()) -> Any:
-  """The value of a function and a function that pulls cotangents back (reverse mode).
-
-  >>> import gnomon
-  >>> from gnomon import lax
-  >>> y, pull = gnomon.vjp(lax.mul, 2.0, 3.0)
-  >>> [float(ct) for ct in pull(1.0)]
-  [3.0, 2.0]
-
-  Raises:
-    ValueError: when called: the cotangent does not fit the result.
-  """
-  if reduce_axes:
-    raise NotImplementedError("reduce_axes of vjp is deprecated and not supported")
-  tools.check_callable(fun, "vjp")
-  xs, tree = flatten(primals)
-  _check_arrays(xs, fun, tree, "vjp")
-  flat = Flat(fun, tree, "vjp", has_aux)
-  outs, lin = linearize_flat(flat, xs)
-  outs, aux = flat.split(outs)
-  pull = _pull(lin, len(outs), tree, flat.out_tree, [typeof(x) for x in outs])
-  result = flat.out_tree.unflatten(outs), Partial(pull)
-  return (*result, aux) if has_aux else result
+        "linearized function called on tangent values inconsistent with the original "
+        f"primal values: number {i} has the primal {primal} and the tangent {got}, "
+        f"expected {expected}")
+  return Zero(expected) if expected.dtype == dtypes.float0 else t
 
 
 def _picked(
@@ -327,18 +237,27 @@ def _value_and_grad(
     nums, rebuild = _picked(who, fun, argnums, args)
     picked = tuple([args[i] for i in nums])
     xs, tree = flatten(picked)
-    for aval in _check_arrays(xs, fun, tree, who):
+    for aval in check_arrays(xs, fun, tree, who):
       check_real(aval, who, "inputs", holomorphic, allow_int)
     flat = Flat(fun, tree, who, has_aux, lambda *ys: fun(*rebuild(*ys), **kwargs))
     outs, lin = linearize_flat(flat, xs)
     outs, aux = flat.split(outs)
     value = flat.out_tree.unflatten(outs)
     one = _unit_cotangent(outs, flat.out_tree, value, who, holomorphic)
-    grads = tree.unflatten([instantiate(ct) for ct in pull_back(lin, [one], 1)])
+    grads = tree.unflatten([_as_array(ct) for ct in pull_back(lin, [one], 1)])
     g = grads[0] if isinstance(argnums, int) else grads
     return ((value, aux), g) if has_aux else (value, g)
 
   return wrapped
+
+
+def _as_array(ct: Any) -> Any:
+  """A gradient that is computed: not the number that the backward pass began with."""
+  if (hasattr(ct, "aval") and type(ct) is not Zero) or get_current() is not EVAL:
+    return instantiate(ct)
+  x = instantiate(ct)
+  a = typeof(x)
+  return x if a.dtype == dtypes.float0 else convert(x, a.dtype, a.weak_type)
 
 
 def _unit_cotangent(outs: Any, tree: Any, value: Any, who: str, holomorphic: bool) -> Any:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.api import tools
-from gnomon.api.grad import Flat, _check_arrays, _picked, check_real, pull_back
+from gnomon.api.flat import Flat, check_arrays
+from gnomon.api.grad import _picked, check_real
+from gnomon.api.vjp import pull_back
 from gnomon.core.structural import instantiate, reshape, slice_axis
 from gnomon.core.types import typeof
 from gnomon.transform.jvp import jvp_flat
@@ -64,7 +66,7 @@ def jacfwd(
   def jacobian(*args: Any, **kwargs: Any) -> Any:
     nums, rebuild = _picked("jacfwd", fun, argnums, args)
     xs, tree = flatten(tuple([args[i] for i in nums]))
-    avals = _check_arrays(xs, fun, tree, "jacfwd")
+    avals = check_arrays(xs, fun, tree, "jacfwd")
     for a in avals:
       check_real(a, "jacfwd", "inputs", holomorphic, False)
       _no_complex(a, "jacfwd", "input", holomorphic)
@@ -117,7 +119,7 @@ def jacrev(
   def jacobian(*args: Any, **kwargs: Any) -> Any:
     nums, rebuild = _picked("jacrev", fun, argnums, args)
     xs, tree = flatten(tuple([args[i] for i in nums]))
-    for a in _check_arrays(xs, fun, tree, "jacrev"):
+    for a in check_arrays(xs, fun, tree, "jacrev"):
       check_real(a, "jacrev", "inputs", holomorphic, allow_int)
     flat = Flat(fun, tree, "jacrev", has_aux, lambda *ys: fun(*rebuild(*ys), **kwargs))
     outs, lin = linearize_flat(flat, xs)

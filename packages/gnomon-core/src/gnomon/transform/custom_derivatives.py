@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnomon.core import dtypes
-from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from gnomon.core.jaxpr import ClosedJaxpr, Eqn, eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
   batch_rule,
+  dce_rule,
   effects_rule,
   impl_rule,
   jvp_rule,
@@ -27,16 +28,16 @@ from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_ja
 from gnomon.core.structural import instantiate, reduce_sum
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
-from gnomon.transform.jvp import Moves, moves_of, moving, place
+from gnomon.transform.jvp import Moves, jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.transpose import backward
 from gnomon.transform.vmap import Axis, batch_jaxpr, to_dim, vmap_flat
 
 Flat = Callable[..., Sequence[Any]]
 
 
-def _stage_function(fun: Flat, args: Sequence[Any]) -> tuple[ClosedJaxpr, list[Any]]:
+def stage_function(fun: Flat, avals: Sequence[Any]) -> tuple[ClosedJaxpr, list[Any]]:
   """A function's jaxpr, and the tracers that it closes over as leading operands."""
-  jaxpr, consts = trace_to_jaxpr(fun, [typeof(x) for x in args])
+  jaxpr, consts = trace_to_jaxpr(fun, avals)
   if has_tracers(consts):
     return close(convert_constvars(jaxpr)), consts
   return ClosedJaxpr(jaxpr, consts), []
@@ -59,7 +60,7 @@ class JvpCall:
     return self.rule(primals, tangents)
 
   def stage(self, trace: Any, args: Any) -> tuple[Any, ...]:
-    jaxpr, outer = _stage_function(self.fun, args)
+    jaxpr, outer = stage_function(self.fun, [typeof(x) for x in args])
     return trace.process(custom_jvp_call_p, [*outer, *args], {  # type: ignore[no-any-return]
         "name": self.name, "call_jaxpr": jaxpr,
         "jvp": JvpRule(self.rule, self.name, jaxpr.out_avals),
@@ -202,17 +203,22 @@ class VjpCall:
   residuals, cotangents)` the cotangents of the arguments (`Zero` where there is none).
   """
 
-  __slots__ = ("bwd", "fun", "fwd", "name", "names", "out_avals", "symbolic_zeros")
+  __slots__ = (
+      "bwd", "fun", "fwd", "name", "names", "optimize_remat", "out_avals",
+      "symbolic_zeros")
 
   def __init__(self, fun: Flat, fwd: Any, bwd: Any, name: str, names: tuple[str, str],
-               symbolic_zeros: bool) -> None:
+               symbolic_zeros: bool, optimize_remat: bool = False) -> None:
     self.fun, self.fwd, self.bwd, self.name = fun, fwd, bwd, name
     self.names, self.symbolic_zeros = names, symbolic_zeros
+    self.optimize_remat = optimize_remat
     self.out_avals: Any = None  # of the function's results, once it was staged
 
   def forward(self, moves: Moves, primals: Sequence[Any]) -> Any:
     """Results, residuals and the residuals' structure, by the forward rule."""
-    outs, res, tree = self.fwd(moves, *primals)
+    outs, res, tree = (
+        _optional(self, moves, primals) if self.optimize_remat
+        else self.fwd(moves, *primals))
     if self.out_avals is not None:
       check_results(outs, self.out_avals, f"custom VJP fwd rule of {self.name}")
     return outs, res, tree
@@ -232,7 +238,7 @@ class VjpCall:
         Zero(a) if a.dtype == dtypes.float0 else t for t, a in zip(touts, avals)]
 
   def stage(self, trace: Any, args: Any) -> tuple[Any, ...]:
-    jaxpr, outer = _stage_function(self.fun, args)
+    jaxpr, outer = stage_function(self.fun, [typeof(x) for x in args])
     self.out_avals = jaxpr.out_avals
     return trace.process(custom_vjp_call_p, [*outer, *args], {  # type: ignore[no-any-return]
         "name": self.name, "call_jaxpr": jaxpr, "call": self, "num_consts": len(outer),
@@ -303,7 +309,8 @@ class BatchedVjpCall(VjpCall):
           result.append(to_dim(o, od, d, axis.size))
       return result
 
-    super().__init__(fun, fwd, bwd, call.name, call.names, call.symbolic_zeros)
+    super().__init__(
+        fun, fwd, bwd, call.name, call.names, call.symbolic_zeros, call.optimize_remat)
 
   def out_dims(self) -> list[int | None]:
     return [0] * self.n_out
@@ -387,3 +394,87 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, bwd: Any, num_res: int, res_tr
 
 batch_rule.define(custom_lin_p)(_no_forward)  # only forward mode maps it
 
+
+# ---- a forward rule whose residuals may turn out not to be needed
+
+
+def _optional(call: VjpCall, moves: Moves, primals: Sequence[Any]) -> Any:
+  """The forward rule as one equation, which becomes the function if only that is used."""
+  tree: Any = None
+  n = 0
+
+  def flat(*xs: Any) -> list[Any]:
+    nonlocal n, tree
+    outs, res, tree = call.fwd(moves, *xs)
+    n = len(outs)
+    return [*outs, *res]
+
+  avals = [typeof(x) for x in primals]
+  fwd, fwd_consts = stage_function(flat, avals)
+  fun, fun_consts = stage_function(call.fun, avals)
+  outs = remat_opt_p.bind(
+      *fwd_consts, *fun_consts, *primals, fwd_jaxpr=fwd, fun_jaxpr=fun,
+      num_consts=(len(fwd_consts), len(fun_consts)), num_res=len(fwd.out_avals) - n)
+  return outs[:n], outs[n:], tree
+
+
+# Operands: what the rule closes over, what the function does, arguments. Results: those
+# of the function, then residuals.
+remat_opt_p = Primitive("remat_opt", call=True)
+typing_rule.define(remat_opt_p)(lambda *_, fwd_jaxpr, **__: tuple(fwd_jaxpr.out_avals))
+effects_rule.define(remat_opt_p)(lambda *_, fwd_jaxpr, **__: fwd_jaxpr.effects)
+
+
+def _of_fwd(args: Sequence[Any], num_consts: tuple[int, int]) -> list[Any]:
+  """The operands that the forward rule reads."""
+  a, b = num_consts
+  return [*args[:a], *args[a + b:]]
+
+
+@impl_rule.define(remat_opt_p)
+def _(*args: Any, fwd_jaxpr: ClosedJaxpr, num_consts: tuple[int, int], **_: Any) -> Any:
+  return eval_jaxpr(fwd_jaxpr.jaxpr, fwd_jaxpr.consts, *_of_fwd(args, num_consts))
+
+
+@lower.define(remat_opt_p)
+def _(ctx: Any, *values: Any, fwd_jaxpr: ClosedJaxpr, num_consts: tuple[int, int],
+      **_: Any) -> Any:
+  return ctx.inline(fwd_jaxpr, _of_fwd(values, num_consts))
+
+
+@jvp_rule.define(remat_opt_p)
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, fwd_jaxpr: ClosedJaxpr,
+      num_consts: tuple[int, int], **_: Any) -> Any:
+  primals, tangents = _of_fwd(primals, num_consts), _of_fwd(tangents, num_consts)
+  both, moved = jvp_jaxpr(fwd_jaxpr, moves_of(tangents))
+  outs = eval_jaxpr(both.jaxpr, both.consts, *primals, *moving(tangents))
+  n = len(fwd_jaxpr.out_avals)
+  return outs[:n], place(outs[n:], moved, fwd_jaxpr.out_avals)
+
+
+@batch_rule.define(remat_opt_p)
+def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, fwd_jaxpr: ClosedJaxpr,
+      fun_jaxpr: ClosedJaxpr, num_consts: tuple[int, int], num_res: int) -> Any:
+  a = num_consts[0]
+  n = len(fun_jaxpr.out_avals)
+  fwd, places = batch_jaxpr(
+      fwd_jaxpr, axis, tuple(_of_fwd(dims, num_consts)), (0,) * n + (None,) * num_res)
+  fun, _ = batch_jaxpr(fun_jaxpr, axis, tuple(dims[a:]), (0,) * n)
+  outs = remat_opt_p.bind(
+      *args, fwd_jaxpr=fwd, fun_jaxpr=fun, num_consts=num_consts, num_res=num_res)
+  return outs, places
+
+
+@dce_rule.define(remat_opt_p)
+def _(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+  n_in, (a, b) = len(eqn.invars), eqn.params["num_consts"]
+  n = len(used) - eqn.params["num_res"]
+  if not any(used) and not eqn.effects:
+    return [False] * n_in, None
+  if any(used[n:]) or n == len(used):
+    return [True] * n_in, eqn
+  fun = eqn.params["fun_jaxpr"]
+  kept = [False] * a + [True] * (n_in - a)
+  return kept, eqn.replace(
+      invars=eqn.invars[a:], outvars=eqn.outvars[:n], effects=fun.effects, params={
+          "fwd_jaxpr": fun, "fun_jaxpr": fun, "num_consts": (b, 0), "num_res": 0})
