@@ -367,6 +367,8 @@ def _committed(self: Any) -> bool:
 
 def _sharding(self: Any) -> Any:
   """How the array is laid out over devices."""
+  from gnomon.runtime import shardings  # noqa: F401 -- few programs ask for its answers
+
   return self._sharding
 
 

@@ -36,6 +36,7 @@ _NAMED_SHARDING = "jax._src.named_sharding"
 
 _aval_factory: Callable[[tuple[int, ...], Any, bool], object] | None = None
 _pinned = False
+spec_check: Callable[[object, object], None] | None = None  # of meshes and specs
 
 
 def check_version(version: str) -> None:
@@ -187,6 +188,11 @@ def _stubs(**attributes: Mapping[str, object]) -> Iterator[None]:
         sys.modules[name] = module
 
 
+def _check_pspec(mesh: object, spec: object) -> None:
+  if spec_check is not None:
+    spec_check(mesh, spec)
+
+
 def _pin_check_pspec() -> None:
   from gnomon.runtime.jaxlib.native import _jax
 
@@ -196,8 +202,8 @@ def _pin_check_pspec() -> None:
     size = 1
     _internal_device_list = None
 
-  # Meshes and specs are checked by gnomon's own sharding code, before C++ sees them.
-  with _stubs(**{"_src.named_sharding": {"check_pspec": lambda mesh, spec: None}}):
+  # Meshes and specs are checked by `spec_check`, which `runtime.shardings` supplies.
+  with _stubs(**{"_src.named_sharding": {"check_pspec": _check_pspec}}):
     _jax.NamedSharding(AbstractMesh(), ())
 
 

@@ -87,6 +87,11 @@ def _install_sharding_attributes() -> None:
   for cls in (SingleDeviceSharding, NamedSharding, GSPMDSharding):
     cls.memory_kind = property(lambda self: self._memory_kind)
     cls.device_set = property(lambda self: set(self._internal_device_list))
+  SingleDeviceSharding.__eq__ = lambda self, other: (
+      self is other or (
+          type(other) is SingleDeviceSharding and self._device == other._device
+          and self._memory_kind == other._memory_kind))
+  SingleDeviceSharding.__hash__ = lambda self: hash((self._device, self._memory_kind))
   SingleDeviceSharding.__repr__ = lambda self: (
       f"SingleDeviceSharding(device={self._device!r}, memory_kind={self._memory_kind})")
 
@@ -94,9 +99,9 @@ def _install_sharding_attributes() -> None:
 _install_sharding_attributes()
 
 
-def set_named_sharding_rule(rule: Any) -> None:
-  """Supplies `rule(sharding, ndim) -> HloSharding` for shardings over a mesh."""
-  NamedSharding._to_xla_hlo_sharding = rule
+def set_spec_check(check: Any) -> None:
+  """Supplies `check(mesh, spec)`, which each new sharding over a mesh goes through."""
+  _load.spec_check = check
 
 
 @cache
