@@ -295,3 +295,14 @@ def test_buffers_and_files(tmp_path: Any) -> None:
   gnp.savez(file, a=x)
   file.seek(0)
   check(gnp.asarray(gnp.load(file)["a"]), x, I32)
+
+
+@pytest.mark.parametrize("like", [gnp.zeros_like, gnp.ones_like, gnp.empty_like])
+def test_results_stay_where_their_model_is_committed(like: Any) -> None:
+  free = gnp.arange(3)
+  bound = gnomon.device_put(free, gnomon.devices()[0])
+  assert not like(free)._committed
+  assert like(bound)._committed
+  assert like(bound).sharding == bound.sharding
+  assert gnp.full_like(bound, 2)._committed
+  assert not like(bound, shape=(2,))._committed

@@ -42,7 +42,7 @@ def test_diagonal_trace() -> None:
   assert gnp.trace(np.ones((3, 3), bool)).dtype == np.int32
   assert gnp.trace(np.ones((3, 3)), dtype=int).dtype == np.int32
   for args in ((np.ones(3),), (X, 0, 1, 1), (X, 0, 0, 3)):
-    with pytest.raises(ValueError, match="diagonal"):
+    with pytest.raises(ValueError, match=r"diagonal|axis1"):
       gnp.diagonal(*args)
 
 

@@ -136,7 +136,7 @@ def test_errors() -> None:
       (lambda: gnp.matmul(reals(2, 3, 4), reals(3, 4, 5)), ValueError, "incompatible"),
       (lambda: gnp.dot(a, a.T, precision="foo"), ValueError, "foo"),
       (lambda: gnp.outer(a, a, out=a), NotImplementedError, "out"),
-      (lambda: gnp.tensordot(a, a, 5), TypeError, "axes=5"),
+      (lambda: gnp.tensordot(a, a, 5), TypeError, "axes .5."),
       (lambda: gnp.tensordot(a, a, ((0,), (0, 1))), TypeError, "equal length"),
       (lambda: gnp.cross(a[:, :1], a[:, :1]), ValueError, "2 or 3"),
       (lambda: gnp.matvec(a[0], a[0]), ValueError, "ndim at least 2"),

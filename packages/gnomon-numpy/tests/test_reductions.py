@@ -111,7 +111,7 @@ def test_cumulative(name: str, agree: Agree) -> None:
   if standard:
     agree(name, X, axis=1, include_initial=True)
     agree(name, X[0, 0])
-    with pytest.raises(ValueError, match="axis must be given"):
+    with pytest.raises(ValueError, match="the argument axis"):
       getattr(gnp, name)(X)
     with pytest.raises(ValueError, match="scalar"):
       getattr(gnp, name)(3)
@@ -126,7 +126,7 @@ def test_errors() -> None:
       (lambda: gnp.sum(X, out=X), NotImplementedError, "'out'"),
       (lambda: gnp.cumsum(X, out=X), NotImplementedError, "'out'"),
       (lambda: gnp.sum(X, where=1), ValueError, "boolean"),
-      (lambda: gnp.sum(X, where=np.ones(5, bool)), ValueError, "cannot be broadcast"),
+      (lambda: gnp.sum(X, where=np.ones(5, bool)), ValueError, "for broadcasting"),
       (lambda: gnp.sum(X, initial=X), ValueError, "scalar"),
       (lambda: gnp.max(X, where=MASK), ValueError, "initial"),
       (lambda: gnp.max(np.zeros((0, 3)), 0), ValueError, "zero-size"),

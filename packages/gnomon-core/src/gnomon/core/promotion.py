@@ -72,7 +72,7 @@ def check_user_dtype_supported(
     if np_dtype == float0:
       return np_dtype
     raise TypeError(
-        f"Arrays hold numbers and booleans only; got dtype {dtype!r}{where}. "
+        f"JAX only supports number, bool, and string dtypes, got dtype {dtype!r}{where}. "
         f"Convert the values to one of the supported dtypes, such as float32 or int32.")
   return _explicit(np_dtype, fun_name, stacklevel + 1)
 
@@ -147,8 +147,11 @@ def dtype(x: Any) -> Any:
 
 
 def check_valid_dtype(dtype: DType) -> None:
-  """Raises TypeError if no array can have this NumPy dtype."""
-  if dtype not in supported_dtypes and dtype != float0:
+  """Raises TypeError if no array can have this NumPy dtype.
+
+  Arrays of strings (NumPy's StringDType) can be put on devices; no operation takes them.
+  """
+  if dtype not in supported_dtypes and dtype != float0 and dtype.kind != "T":
     raise TypeError(
         f"the dtype {dtype} is not a valid array type: arrays hold numbers and booleans "
         "only, in the machine's byte order")
@@ -264,8 +267,8 @@ class _Lattice:
     for node in distinct:
       if node not in self.bounds:
         raise ValueError(
-            f"Values of dtype {node} do not promote to another type: they combine only "
-            f"with values of the same dtype, got {', '.join(map(_node_name, nodes))}.")
+            f"{node} is not a valid dtype for promotion: its values combine only with "
+            f"values of the same dtype, got {', '.join(map(_node_name, nodes))}.")
     common = frozenset.intersection(*(self.bounds[n] for n in distinct))
     for node in common:
       if common <= self.bounds[node]:

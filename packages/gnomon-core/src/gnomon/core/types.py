@@ -158,8 +158,8 @@ def _python_scalar(kind: type) -> Callable[[Any], ShapedArray]:
     low, high = limits[_x64.value]
     if not low <= x <= high:
       raise OverflowError(
-          f"the Python int {x} is out of the range of {avals[_x64.value].dtype}: give it "
-          "a wider dtype explicitly (64 bits need gnomon.config.update('jax_enable_x64', "
+          f"Python int {x} too large to convert to {avals[_x64.value].dtype}: give it a "
+          "wider dtype explicitly (64 bits need gnomon.config.update('jax_enable_x64', "
           "True))")
     return avals[_x64.value]
 
@@ -211,6 +211,10 @@ def _typeof_slow(x: Any) -> Any:
     found = _of_numpy(x)
     typeof_handlers[type(x)] = _of_numpy
     return found
+  if isinstance(x, np.ma.MaskedArray):
+    raise ValueError(  # noqa: TRY004 -- it is its mask that is wrong
+        "numpy masked arrays are not supported as arguments: there is no mask on a "
+        "device. Use x.filled(value), or x.data for the values without the mask")
   for base in type(x).__mro__[1:]:
     if base in typeof_handlers:
       typeof_handlers[type(x)] = typeof_handlers[base]

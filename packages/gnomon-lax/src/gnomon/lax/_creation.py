@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.api.device import device_put
 from gnomon.core import dtypes
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import lower, typing_rule
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.lax._families import NUMBER, check_dtype
+from gnomon.runtime.jaxlib import arrays
 
 Shape = tuple[int, ...]
 
@@ -36,16 +38,17 @@ def sizes(shape: Sequence[int], name: str) -> Shape:
 
 
 def dtype(x: Any) -> Any:
-  """The dtype of an array or number.
+  """The dtype of an array or number; a dtype or scalar type stands for itself.
 
   >>> from gnomon import lax
-  >>> lax.dtype(1.0)
-  dtype('float32')
+  >>> lax.dtype(1.0), lax.dtype("int8")
+  (dtype('float32'), dtype('int8'))
 
   Raises:
-    TypeError: `x` is no array and no number.
+    TypeError: `x` is no array, no number and no dtype.
+    ValueError: `x` is None.
   """
-  return typeof(x).dtype
+  return dtypes.dtype(x)
 
 
 # ---- iota
@@ -176,7 +179,8 @@ def full_like(
     fill_value: a scalar.
     dtype: another dtype.
     shape: another shape.
-    sharding: how the result is laid out over devices; None without a mesh.
+    sharding: how the result is laid out over devices; by default, an array that is
+      committed to its place and has the same shape decides.
 
   >>> from gnomon import lax
   >>> lax.full_like(lax.iota("int32", 2), 7).tolist()
@@ -188,9 +192,14 @@ def full_like(
   like = typeof(x)
   shape = like.shape if shape is None else shape
   if dtype is not None:
-    return full(shape, fill_value, dtype, sharding=sharding)
-  out = full(shape, fill_value, like.dtype, sharding=sharding)
-  return convert(out, like.dtype, True) if like.weak_type else out
+    out = full(shape, fill_value, dtype, sharding=sharding)
+  else:
+    out = full(shape, fill_value, like.dtype, sharding=sharding)
+    out = convert(out, like.dtype, True) if like.weak_type else out
+  stays = (
+      sharding is None and type(x) is arrays.Array is type(out) and x._committed
+      and tuple(shape) == like.shape)
+  return device_put(out, x.sharding) if stays else out
 
 
 def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:

@@ -95,7 +95,6 @@ if TYPE_CHECKING:
   from gnomon.numpy._creation import full as full
   from gnomon.numpy._creation import full_like as full_like
   from gnomon.numpy._creation import identity as identity
-  from gnomon.numpy._creation import linspace as linspace
   from gnomon.numpy._creation import ones as ones
   from gnomon.numpy._creation import ones_like as ones_like
   from gnomon.numpy._creation import zeros as zeros
@@ -376,6 +375,7 @@ if TYPE_CHECKING:
   from gnomon.numpy._sorting import sort as sort
   from gnomon.numpy._sorting import sort_complex as sort_complex
   from gnomon.numpy._spaces import geomspace as geomspace
+  from gnomon.numpy._spaces import linspace as linspace
   from gnomon.numpy._spaces import logspace as logspace
   from gnomon.numpy._statistics import bincount as bincount
   from gnomon.numpy._statistics import corrcoef as corrcoef

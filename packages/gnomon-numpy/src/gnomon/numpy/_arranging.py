@@ -348,6 +348,10 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
   """
   m = one_array("rot90", m)
   rank = typeof(m).ndim
+  if rank < 2:
+    raise ValueError(
+        "rot90 requires its first argument to have ndim at least two, but got first "
+        f"argument of ndim {rank}, shape {typeof(m).shape}")
   pair = canonical_axes(axes, rank, "rot90")
   if len(pair) != 2:
     raise ValueError(f"rot90 needs two different axes, got {axes}")

@@ -170,8 +170,7 @@ def gradient(
         f"give none, one scalar, or {len(axes)}")
   dtype, weak = typeof(x).dtype, typeof(x).weak_type
   out = [convert(_slope(x, h, d, order), dtype, weak) for h, d in zip(spacings, axes)]
-  single = len(shape) == 1 or (axis is not None and hasattr(axis, "__index__"))
-  return out[0] if single else out
+  return out[0] if len(axes) == 1 else out
 
 
 def _slope(x: Any, h: Any, axis: int, order: int) -> Any:
@@ -324,6 +323,8 @@ def unwrap(
     raise TypeError(f"unwrap does not accept complex phases, got {typeof(x)}")
   x, period = convert(x, dtype), convert(one_array("unwrap", period), dtype)
   axis = canonical_axis(axis, typeof(x).ndim, "unwrap")
+  if not typeof(x).shape[axis]:
+    return x
   step = _step(x, axis)
   two, zero = scalar(2, dtype), scalar(0, dtype)
   half = lax.div(period, two)
@@ -345,6 +346,5 @@ def unwrap(
     small = lax.lt(*[array_of(v) for v in promote_dtypes(lax.abs(step), limit)])
   fix = choose(lax.bitwise_not(small), lax.sub(near, step), zero)
   first = lax.slice_in_dim(x, 0, 1, axis=axis)
-  rest = lax.slice_in_dim(x, min(1, typeof(x).shape[axis]), typeof(x).shape[axis],
-      axis=axis)
+  rest = lax.slice_in_dim(x, 1, typeof(x).shape[axis], axis=axis)
   return lax.concatenate([first, lax.add(rest, lax.cumsum(fix, axis=axis))], axis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -19,6 +20,7 @@ from gnomon.core.types import ShapedArray, WrappedArray, typeof
 from gnomon.lax import concatenate, expand_dims
 from gnomon.runtime import backends
 from gnomon.runtime.jaxlib import arrays
+from gnomon.runtime.jaxlib.guards import explicit_put
 
 Array = arrays.Array
 _SCALARS = (complex, float, int, bool)  # the first that occurs decides the dtype
@@ -58,16 +60,32 @@ def array(object: Any, dtype: Any = None, *args: Any, copy: bool | None = True,
     NotImplementedError: another `order`.
   """
   if args:
-    copy, order, ndmin = (*args, *(copy, order, ndmin)[len(args):])[:3]
+    copy, order, ndmin = _positional(args, copy, order, ndmin)
   if order not in (None, "K", "C"):
     raise NotImplementedError(
         f"array: order={order!r} is not offered: arrays have no memory layout to choose; "
         "leave order out")
-  out = _convert(object, None if dtype is None else _user_dtype(dtype), bool(copy))
+  out = _convert(object, None if dtype is None else user_dtype(dtype), bool(copy))
   if ndmin > out.ndim:
     out = expand_dims(out, tuple(range(ndmin - out.ndim)))
   place = device if device is not None else out_sharding
   return out if place is None else device_put(out, place)
+
+
+def _positional(args: tuple[Any, ...], copy: Any, order: Any, ndmin: Any) -> Any:
+  """The values of `copy`, `order` and `ndmin`, of which the first are in `args`."""
+  if len(args) > 3:
+    raise TypeError(
+        f"array() takes at most 5 positional arguments but {len(args) + 2} were given")
+  defaults = (True, "K", 0)
+  named = zip(("copy", "order", "ndmin"), (copy, order, ndmin), defaults)
+  for (name, value, default), _ in zip(named, args):
+    if value != default:
+      raise TypeError(f"array() got multiple values for argument {name!r}")
+  warnings.warn(
+      "Passing the copy, order, and ndmin arguments to jnp.array positionally is "
+      "deprecated: name them", DeprecationWarning, stacklevel=3)
+  return (*args, *(copy, order, ndmin)[len(args):])
 
 
 def asarray(
@@ -98,8 +116,17 @@ def asarray(
       a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding)
 
 
-def _user_dtype(dtype: Any) -> Any:
-  return dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
+def user_dtype(dtype: Any) -> Any:
+  """The canonical form of a dtype that a user asks for.
+
+  Raises:
+    TypeError: it is none, or none that arrays have.
+  """
+  found = dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
+  if (isinstance(found, np.dtype) and found not in dtypes.supported_dtypes
+      and found.kind != "T"):
+    return dtypes.check_user_dtype_supported(dtype, "array")  # says what is wrong
+  return found
 
 
 def on_device(value: Any, weak: bool = False) -> Any:
@@ -108,6 +135,12 @@ def on_device(value: Any, weak: bool = False) -> Any:
   aval = ShapedArray(value.shape, value.dtype, weak)
   return arrays.put(
       aval, backends.sharding_of(device), [value], [device], committed=False)
+
+
+def made_here(value: Any) -> Any:
+  """`on_device` for numbers that no user passed: no transfer that a guard looks for."""
+  with explicit_put:
+    return on_device(value)
 
 
 def constant(value: Any, weak: bool = False) -> Any:
@@ -132,7 +165,8 @@ def _convert(x: Any, dtype: Any, copy: bool) -> Any:
   if t in _SEQUENCES:
     return _convert_sequence(x, dtype)
   if x is None:
-    raise ValueError("None is not a valid value for array: expected a number or an array")
+    raise ValueError(
+        "None is not a valid value for jnp.array: expected a number or an array")
   if isinstance(x, (np.ndarray, np.generic)):
     return _convert_numpy(x, dtype)
   if hasattr(x, "__jax_array__"):
@@ -160,6 +194,8 @@ def _convert_number(x: Any, dtype: Any) -> Any:
 
 
 def _convert_numpy(x: Any, dtype: Any) -> Any:
+  if x.dtype.kind == "T" or getattr(dtype, "kind", "") == "T":
+    return _convert_strings(x, dtype)
   if x.dtype.kind not in _KINDS:
     raise TypeError(
         f"array: a NumPy array of dtype {x.dtype} is not a valid array type: only "
@@ -169,6 +205,14 @@ def _convert_numpy(x: Any, dtype: Any) -> Any:
     dtypes.check_valid_dtype(dtype)
   make = on_device if x.ndim else constant
   return make(np.asarray(x).astype(dtype, copy=False))
+
+
+def _convert_strings(x: Any, dtype: Any) -> Any:
+  """Arrays of strings lie on devices as they are; there is nothing to convert."""
+  if dtype is not None and dtype != x.dtype:
+    raise TypeError(
+        f"Cannot make an array with dtype {dtype} from an object with dtype {x.dtype}.")
+  return on_device(x)
 
 
 def _convert_object(x: Any, dtype: Any, copy: bool) -> Any:
@@ -200,7 +244,8 @@ def _convert_sequence(xs: Any, dtype: Any) -> Any:
   for x in leaves:
     if x is None:
       raise ValueError(
-          "None is not a valid value for array: expected numbers or arrays as elements")
+          "None is not a valid value for jnp.array: expected numbers or arrays as "
+          "elements")
   leaves = [x if _is_plain(x) else _convert(x, None, copy=False) for x in leaves]
   if dtype is None:
     dtype = _common_dtype(leaves) if leaves else dtypes.default_float_dtype()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from operator import index as as_int
 from typing import Any
 
@@ -16,13 +15,15 @@ from gnomon.core.structural import convert
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._conversion import constant, on_device
-from gnomon.numpy._promotion import check_arraylike, promote_args_inexact
+from gnomon.numpy._conversion import constant, made_here, user_dtype
+from gnomon.numpy._promotion import check_arraylike
+from gnomon.numpy._values import not_a_shape, sizes_of
+from gnomon.runtime.jaxlib import arrays
 
+Array = arrays.Array
 Shape = tuple[int, ...]
-_REAL = frozenset((int, float))
 _NUMBERS = (bool, int, float, complex)
-_SMALL = 65536  # elements up to which NumPy makes constants: no program for each shape
+SMALL = 65536  # elements up to which NumPy makes constants: no program for each shape
 
 
 def shape_of(shape: Any, name: str) -> Shape:
@@ -31,19 +32,7 @@ def shape_of(shape: Any, name: str) -> Shape:
   Raises:
     TypeError: it is neither, or a size is negative.
   """
-  try:
-    if hasattr(shape, "__index__") and not getattr(shape, "ndim", 0):
-      out: Shape = (as_int(shape),)
-    else:
-      out = tuple([as_int(n) for n in (
-          np.asarray(shape) if hasattr(shape, "dtype") else shape)])
-  except TypeError as e:
-    if any(isinstance(n, Tracer) for n in (shape, *(shape if isinstance(
-        shape, (tuple, list)) else ()))):
-      raise  # the tracer's own message says why it has no value
-    raise TypeError(
-        f"{name} needs an integer or a sequence of integers as shape, got {shape!r}"
-    ) from e
+  out = sizes_of(name, shape)
   if any(n < 0 for n in out):
     raise TypeError(f"{name} needs sizes that are not negative, got the shape {out}")
   return out
@@ -53,11 +42,15 @@ def dtype_of(dtype: Any, default: Any = None) -> Any:
   """A dtype given by the user, made canonical; the default float dtype for None."""
   if dtype is None:
     return dtypes.default_float_dtype() if default is None else default
-  return dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
+  return user_dtype(dtype)
 
 
-def _placed(x: Any, device: Any, sharding: Any = None) -> Any:
+def placed(x: Any, device: Any, sharding: Any = None, like: Any = None) -> Any:
+  """An array where the user wants it; else where an array like it is committed to be."""
   place = device if device is not None else sharding
+  if place is None and type(like) is Array is type(x) and like._committed and (
+      like.shape == x.shape):
+    place = like.sharding
   return x if place is None else device_put(x, place)
 
 
@@ -69,12 +62,26 @@ def _fill(shape: Shape, value: Any, dtype: Any) -> Any:
 def _constant(shape: Shape, value: Any, dtype: Any) -> Any:
   """An array filled with a number."""
   if get_current() is EVAL and isinstance(dtype, np.dtype):
-    if math.prod(shape) <= _SMALL:
-      return on_device(np.full(shape, value, dtype))
+    if math.prod(shape) <= SMALL:
+      return made_here(np.full(shape, value, dtype))
     return _fill(shape, np.asarray(value, dtype)[()], dtype)
   if not shape and isinstance(dtype, np.dtype):
     return constant(np.asarray(value, dtype))
   return lax.full(shape, value, dtype)
+
+
+def _shape_dtype(
+    name: str, shape: Any, dtype: Any, value: Any) -> tuple[Shape, Any, Any]:
+  """What `_constant` takes; says so where sizes are given as several arguments."""
+  try:
+    return shape_of(shape, name), value, dtype_of(dtype)
+  except TypeError as e:
+    if not (type(shape) is int and type(dtype) is int):
+      raise
+    call = f"jax.numpy.{name}"
+    raise TypeError(
+        f"{e}. Did you accidentally write `{call}({shape}, {dtype})` when you meant "
+        f"`{call}(({shape}, {dtype}))`, with one tuple as the shape?") from None
 
 
 def zeros(
@@ -95,8 +102,7 @@ def zeros(
   Raises:
     TypeError: a size is no integer, or negative.
   """
-  return _placed(
-      _constant(shape_of(shape, "zeros"), 0, dtype_of(dtype)), device, out_sharding)
+  return placed(_constant(*_shape_dtype("zeros", shape, dtype, 0)), device, out_sharding)
 
 
 def ones(
@@ -117,8 +123,7 @@ def ones(
   Raises:
     TypeError: a size is no integer, or negative.
   """
-  return _placed(
-      _constant(shape_of(shape, "ones"), 1, dtype_of(dtype)), device, out_sharding)
+  return placed(_constant(*_shape_dtype("ones", shape, dtype, 1)), device, out_sharding)
 
 
 def empty(
@@ -139,8 +144,7 @@ def empty(
   Raises:
     TypeError: a size is no integer, or negative.
   """
-  return _placed(
-      _constant(shape_of(shape, "empty"), 0, dtype_of(dtype)), device, out_sharding)
+  return placed(_constant(*_shape_dtype("empty", shape, dtype, 0)), device, out_sharding)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None,
@@ -166,7 +170,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None,
   """
   check_arraylike("full", fill_value)
   out = _filled(shape_of(shape, "full"), fill_value, dtype)
-  return _placed(out, device, out_sharding)
+  return placed(out, device, out_sharding)
 
 
 def _filled(shape: Shape, value: Any, dtype: Any) -> Any:
@@ -233,7 +237,8 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = No
   Raises:
     TypeError: `a` is no array; a size is no integer.
   """
-  return _placed(_constant_like("zeros_like", a, 0, dtype, shape), device, out_sharding)
+  return placed(
+      _constant_like("zeros_like", a, 0, dtype, shape), device, out_sharding, a)
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None,
@@ -254,7 +259,8 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = Non
   Raises:
     TypeError: `a` is no array; a size is no integer.
   """
-  return _placed(_constant_like("ones_like", a, 1, dtype, shape), device, out_sharding)
+  return placed(
+      _constant_like("ones_like", a, 1, dtype, shape), device, out_sharding, a)
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *,
@@ -274,7 +280,8 @@ def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *,
   Raises:
     TypeError: `prototype` is no array; a size is no integer.
   """
-  return _placed(_constant_like("empty_like", prototype, 0, dtype, shape), device)
+  return placed(
+      _constant_like("empty_like", prototype, 0, dtype, shape), device, None, prototype)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *,
@@ -303,7 +310,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *,
   shape, dtype, weak = _like("full_like", a, dtype, shape)
   out = (_spread(shape, fill_value, dtype, True) if weak
          else _filled(shape, fill_value, dtype))
-  return _placed(out, device, out_sharding)
+  return placed(out, device, out_sharding, a)
 
 
 # ---- ranges
@@ -332,10 +339,12 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     ValueError: an argument is no scalar, or complex.
     ZeroDivisionError: `step` is 0.
   """
+  if start is None:
+    raise TypeError("arange needs a number as start, got None")
+  if stop is None:
+    start, stop = None, start
   given = {"start": start, "stop": stop, "step": step}
   values = {k: _range_number(k, v) for k, v in given.items() if v is not None}
-  if "start" not in values:
-    raise TypeError("arange needs a number as start, got None")
   if dtype is None:
     dtype = dtypes.result_type(*[v for v in given.values() if v is not None])
   dtype = dtype_of(dtype)
@@ -343,15 +352,11 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     raise TypeError(
         "arange cannot make bools, got dtype=bool (or bool arguments): give an integer "
         "dtype")
-  if stop is None and step is None:
-    values = {"start": 0, "stop": values["start"]}
-  elif stop is None:
-    values = {"start": 0, "stop": values["start"], "step": values["step"]}
-  first, last, by = values["start"], values["stop"], values.get("step", 1)
+  first, last, by = values.get("start", 0), values["stop"], values.get("step", 1)
   if by == 0:
     raise ZeroDivisionError("arange needs a step other than 0")
   size = max(0, math.ceil((last - first) / by))
-  return _placed(_range(first, by, size, dtype), device, out_sharding)
+  return placed(_range(first, by, size, dtype), device, out_sharding)
 
 
 def _range_number(name: str, x: Any) -> Any:
@@ -361,22 +366,24 @@ def _range_number(name: str, x: Any) -> Any:
     raise ValueError(f"arange needs scalars, got {name}={x} of shape {np.shape(x)}")
   if isinstance(x, Tracer) and x.concrete() is None:
     raise errors.ConcretizationTypeError(
-        x, f"it is the argument {name} of arange, which decides the size of the result")
+        x, f"It arose in the jnp.arange argument '{name}', which decides the size of "
+        "the result")
   value = np.asarray(x).item() if not isinstance(x, (bool, int, float, complex)) else x
   if isinstance(value, complex):
     raise ValueError(  # noqa: TRY004 -- as in NumPy's world, complex numbers are no type
-        f"arange needs real numbers, got {name}={x}")
+        "Passing complex start/stop/step to jnp.arange is no longer supported: real "
+        f"numbers are expected, got {name}={x}")
   return value
 
 
 def _range(first: Any, by: Any, size: int, dtype: Any) -> Any:
   """The numbers `first + i * by`, exactly as NumPy rounds them."""
-  if get_current() is EVAL and size <= _SMALL:
-    return on_device(_range_values(first, by, size, dtype))
+  if get_current() is EVAL and size <= SMALL:
+    return made_here(_range_values(first, by, size, dtype))
   if first == 0 and by == 1:
     return _iota(size, dtype)
   if not (isinstance(first, int) and isinstance(by, int) and dtype.kind in "iu"):
-    return on_device(_range_values(first, by, size, dtype))
+    return made_here(_range_values(first, by, size, dtype))
   first, by = [np.asarray(n).astype(dtype)[()] for n in (first, by)]
   return _steps(size, first, by, dtype)
 
@@ -398,112 +405,6 @@ def _steps(size: int, first: Any, by: Any, dtype: Any) -> Any:
   if not (isinstance(by, np.generic) and by == 1):
     out = lax.mul(out, by)
   return lax.add(out, first)
-
-
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
-             retstep: bool = False, dtype: Any = None, axis: int = 0, *,
-             device: Any = None) -> Any:
-  """Numbers from `start` to `stop` at equal distances.
-
-  Args:
-    start: the first number, or an array of them.
-    stop: the last number, or an array of them.
-    num: how many.
-    endpoint: whether `stop` is among them.
-    retstep: also return the distance.
-    dtype: the dtype; floating-point by default. Integers are rounded down.
-    axis: where the new dimension of size `num` goes, if `start` or `stop` are arrays.
-    device: where the result lives.
-
-  Returns:
-    The numbers, or a pair of them and the distance.
-
-  >>> import gnomon.numpy as gnp
-  >>> gnp.linspace(0, 1, 5).tolist()
-  [0.0, 0.25, 0.5, 0.75, 1.0]
-
-  Raises:
-    ValueError: `num` is negative, or `axis` is out of range.
-    TypeError: `num` is no integer.
-  """
-  num = as_int(num)
-  if num < 0:
-    raise ValueError(
-        f"linspace needs a number of samples that is not negative, got {num}")
-  if type(start) in _REAL and type(stop) in _REAL:
-    inexact, known = dtypes.default_float_dtype(), True
-  else:
-    check_arraylike("linspace", start, stop)
-    inexact = dtypes.to_inexact_dtype(
-        dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
-    known = isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS)
-  dtype = inexact if dtype is None else dtype_of(dtype)
-  if known:
-    value, step = _linspace_values(start, stop, num, endpoint)
-    if dtype.kind in "iu":
-      value = np.floor(value.real)
-    elif dtype.kind not in "cb":
-      value = value.real
-    out = on_device(value.astype(dtype))
-    found = on_device(np.asarray(step).astype(inexact)) if retstep else None
-  else:
-    out, found = _linspace(start, stop, num, bool(endpoint), dtype, inexact, as_int(axis))
-  out = _placed(out, device)
-  return (out, found) if retstep else out
-
-
-def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[Any, Any]:
-  """The numbers and their distance in double precision, as NumPy computes them."""
-  start, stop = start * 1.0, stop * 1.0
-  div = num - 1 if endpoint else num
-  if div <= 0:
-    return np.full((num,), start), math.nan
-  step = (stop - start) / div
-  if step:
-    out = np.arange(num) * step + start
-  else:  # a distance too small for the dtype
-    out = np.arange(num) / div * (stop - start) + start
-  if endpoint:
-    out[-1] = stop
-  return out, step
-
-
-@compiled(static=("num", "endpoint", "dtype", "inexact", "axis"))
-def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexact: Any,
-              axis: int) -> Any:
-  start, stop = promote_args_inexact("linspace", start, stop)
-  shape = lax.broadcast_shapes(np.shape(start), np.shape(stop))
-  start, stop = [
-      _spread(shape, convert(x, inexact), inexact, False) for x in (start, stop)]
-  div = max(num - 1, 0) if endpoint else num
-  width = lax.sub(stop, start)
-  count = np.asarray(div, inexact)[()]
-  step = lax.div(width, count) if div else lax.full(shape, math.nan, inexact)
-  n = num - 1 if endpoint and num > 1 else num
-  whole = (n, *shape)
-  i = lax.broadcasted_iota(dtypes.finfo(inexact).dtype, whole, 0)
-  i = convert(i, inexact)
-  a, b = [
-      lax.broadcast_in_dim(x, whole, tuple(range(1, len(whole)))) for x in (start, stop)]
-  if div == 0:
-    out = a
-  elif dtypes.issubdtype(dtype, np.integer):  # exact where the numbers are integers
-    out = lax.div(lax.add(lax.mul(a, lax.sub(count, i)), lax.mul(b, i)), count)
-  else:
-    t = lax.div(i, count)
-    out = lax.add(lax.mul(a, lax.sub(np.ones((), inexact)[()], t)), lax.mul(b, t))
-  if n < num:
-    out = lax.concatenate([out, lax.expand_dims(stop, (0,))], 0)
-  if dtypes.issubdtype(dtype, np.integer) and not dtypes.issubdtype(
-      inexact, np.complexfloating):
-    out = lax.floor(out)
-  ndim = len(whole)
-  if not -ndim <= axis < ndim:
-    raise ValueError(
-        f"linspace: axis {axis} is out of bounds for a result of {ndim} dimensions")
-  order = list(range(1, ndim))
-  order.insert(axis % ndim, 0)
-  return lax.transpose(convert(out, dtype), order), step
 
 
 # ---- identities
@@ -531,9 +432,9 @@ def eye(N: int, M: int | None = None, k: Any = 0, dtype: Any = None, *,
   shape = matrix_shape("eye", N, M)
   check_diagonal("eye", k)
   dtype = dtype_of(dtype)
-  if get_current() is EVAL and math.prod(shape) <= _SMALL:
-    return _placed(on_device(np.eye(shape[0], shape[1], as_int(k)).astype(dtype)), device)
-  return _placed(_eye(shape, k, dtype), device)
+  if get_current() is EVAL and math.prod(shape) <= SMALL:
+    return placed(made_here(np.eye(shape[0], shape[1], as_int(k)).astype(dtype)), device)
+  return placed(_eye(shape, k, dtype), device)
 
 
 @compiled(static=("shape", "dtype"))
@@ -558,7 +459,7 @@ def matrix_shape(name: str, n: Any, m: Any) -> tuple[int, int]:
       sizes.append(as_int(size))
     except TypeError as e:
       if isinstance(size, Tracer):
-        raise
+        raise not_a_shape(name, size) from None
       raise TypeError(f"{name} needs an integer as {letter}, got {size!r}") from e
   if min(sizes) < 0:
     raise ValueError(f"{name} needs sizes that are not negative, got {n} and {m}")
@@ -588,8 +489,3 @@ def identity(n: int, dtype: Any = None) -> Any:
     ValueError: `n` is negative.
   """
   return eye(n, dtype=dtype)
-
-
-def as_sequence(x: Any) -> Sequence[Any]:
-  """A list or tuple as it is; anything else as the only element of one."""
-  return x if isinstance(x, (list, tuple)) else (x,)

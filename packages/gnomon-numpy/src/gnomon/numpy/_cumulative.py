@@ -80,11 +80,13 @@ def _cumulative(
   x = one_array(name, x)
   shape = typeof(x).shape
   if not shape:
-    raise ValueError(f"{name} needs an array of at least one dimension, got a scalar")
+    raise ValueError(
+        f"The input must be non-scalar to take {name}, got a scalar: use atleast_1d(x)")
   if axis is None:
     if len(shape) > 1:
       raise ValueError(
-          f"{name}: the axis must be given for an array of {len(shape)} dimensions")
+          f"The input array has rank {len(shape)}, however the argument axis of {name} "
+          "is not given: it may be left out for one dimension only")
     axis = 0
   axis = canonical_axis(axis, len(shape), name)
   out = _cumulate(name, x, axis, dtype, promote_integers=True)

@@ -119,7 +119,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
   row = canonical_axis(axis1, len(shape), "diagonal")
   column = canonical_axis(axis2, len(shape), "diagonal")
   if row == column:
-    raise ValueError(f"diagonal: axis1 and axis2 must differ, got {axis1} and {axis2}")
+    raise ValueError(f"axis1 and axis2 can not be same: got {axis1} and {axis2}")
   offset = offset.__index__()
   first = (max(-offset, 0), max(offset, 0))
   size = max(min(shape[row] - first[0], shape[column] - first[1]), 0)

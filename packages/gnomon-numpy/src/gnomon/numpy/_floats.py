@@ -397,7 +397,10 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     ValueError: an argument is complex, or the shapes cannot be broadcast.
   """
   sides = weak_if_all_are((x1, x2), *promote_args_inexact("hypot", x1, x2))
-  refuse_complex("hypot", *sides, error=ValueError)
+  if is_kind(sides[0], np.complexfloating):
+    raise ValueError(
+        "jnp.hypot is not well defined for complex-valued inputs: take moduli first, "
+        "abs(x)")
   return _hypot(*same_shape(*sides))
 
 

@@ -214,8 +214,8 @@ def ravel_multi_index(
     multi_index: integers for each dimension.
     dims: the array's shape.
     mode: what becomes of positions outside: `"raise"` raises an error (and needs their
-      values), `"wrap"` takes them modulo the size, `"clip"` takes the nearest; or one of
-      these for each dimension.
+      values), `"wrap"` takes them modulo the size, `"clip"` takes the nearest, `"ignore"`
+      computes with them as they are; or one of these for each dimension.
     order: `"C"` if the last dimension runs fastest, `"F"` if the first does.
     dtype: the dtype of the result.
 
@@ -243,23 +243,31 @@ def ravel_multi_index(
           f"ravel_multi_index: indices must be integers, got dtype {typeof(i).dtype}")
     if how == "raise":
       known = concrete(
-          "ravel_multi_index", "multi_index", i, "Use mode='wrap' or mode='clip'.")
+          "ravel_multi_index", "multi_index", i,
+          "The error occurred because ravel_multi_index was jit-compiled with "
+          "mode='raise'. Use mode='wrap' or mode='clip' instead.")
       if ((known < 0) | (known >= n)).any():
         raise ValueError(
-            f"ravel_multi_index: invalid entry in the indices: {known} is not within 0 "
-            f"and {n - 1}; or use mode='wrap' or mode='clip'")
-    elif how not in ("wrap", "clip"):
+            f"invalid entry in coordinates array: {known} is not within 0 and {n - 1}; "
+            "or use mode='wrap' or mode='clip' of ravel_multi_index")
+    elif how not in ("wrap", "clip", "ignore"):
       raise ValueError(
-          f"ravel_multi_index: mode should be 'raise', 'wrap' or 'clip'; got {how!r}")
-  given = None if dtype is None else dtype_of(dtype)
-  if given is not None and not dtypes.issubdtype(given, np.integer):
+          f"ravel_multi_index: invalid mode={how!r}. Expected 'raise', 'wrap', 'clip', "
+          "or 'ignore'")
+  given = dtypes.result_type(*at) if dtype is None else dtype_of(dtype)
+  if not dtypes.issubdtype(given, np.integer):
     raise ValueError(f"ravel_multi_index: dtype must be an integer type, got {given}")
+  if math.prod(shape) - 1 > np.iinfo(given).max:
+    raise ValueError(
+        f"ravel_multi_index: dtype {given} is not large enough for flat positions in the "
+        f"shape {shape}: give another as dtype, such as int32")
   return _ravel(tuple(at), shape, modes, order, given)
 
 
 @compiled(static=("shape", "modes", "order", "dtype"))
 def _ravel(at: Any, shape: Shape, modes: tuple[str, ...], order: str, dtype: Any) -> Any:
-  wide = dtypes.default_int_dtype() if dtype is None else dtype
+  # Sizes may be out of the range of the dtype, where positions are not.
+  wide = np.promote_types(dtype, np.int32)
   at = [convert(i, wide) for i in at]
   parts = list(zip(at, shape, modes))
   if order == "C":
@@ -275,7 +283,7 @@ def _ravel(at: Any, shape: Shape, modes: tuple[str, ...], order: str, dtype: Any
     i = lax.mul(i, scalar(stride, wide)) if stride != 1 else i
     total = i if total is None else add(total, i)
     stride *= n
-  return lax.full((), 0, wide) if total is None else total
+  return lax.full((), 0, dtype) if total is None else convert(total, dtype)
 
 
 @compiled(static=("N", "increasing"))
@@ -309,4 +317,5 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
   exponents = lax.broadcasted_iota(np.int32, shape, 1)
   if not increasing:
     exponents = lax.sub(np.int32(columns - 1), exponents)
-  return power(lax.broadcast_in_dim(x, shape, (0,)), exponents)
+  x = lax.broadcast_in_dim(x, shape, (0,))
+  return lax.pow(x, exponents) if is_kind(x, np.inexact) else power(x, exponents)

@@ -13,9 +13,9 @@ from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import Array, compiled
-from gnomon.numpy._creation import linspace
 from gnomon.numpy._promotion import check_arraylike, promote_dtypes_inexact
 from gnomon.numpy._searching import search
+from gnomon.numpy._spaces import linspace
 from gnomon.numpy._values import array_of, choose, is_kind, one_array, scalar
 
 # ---- edges

@@ -53,8 +53,7 @@ def interp(
   for name, side in (("left", left), ("right", right)):
     if isinstance(side, str) and side != "extrapolate":
       raise ValueError(
-          f"interp: the only valid string value of {name!r} is 'extrapolate', got "
-          f"{side!r}")
+          f"the only valid string value of `{name}` is 'extrapolate', but got: {side!r}")
   beyond = (left if isinstance(left, str) else None, right if isinstance(right,
       str) else None)
   left = None if beyond[0] else left
@@ -70,14 +69,13 @@ def _interp(
   shapes = (typeof(xp).shape, typeof(fp).shape)
   if len(shapes[0]) != 1 or shapes[0] != shapes[1]:
     raise ValueError(
-        "interp: xp and fp must be one-dimensional arrays of equal size, got the shapes "
-        f"{shapes[0]} and {shapes[1]}")
+        "xp and fp must be one-dimensional arrays of equal size")
   if not shapes[0][0]:
     raise ValueError("interp: xp and fp have no points to interpolate between")
   x, xp = [array_of(z) for z in promote_dtypes_inexact(x, xp)]
   (fp,) = [array_of(z) for z in promote_dtypes_inexact(fp)]
   if is_kind(x, np.complexfloating):
-    raise TypeError("interp: x and xp must be real, got complex ones")
+    raise ValueError("jnp.interp: complex x values not supported.")
   dtype, weak = dtypes.lattice_result_type(x, fp)
   dtype = dtypes.canonicalize_dtype(dtype)
   fp = convert(fp, dtype)
@@ -92,7 +90,7 @@ def _around(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
   """Everything within one period, the points sorted, with one more on either side."""
   period = convert(one_array("interp", period), typeof(x).dtype)
   if typeof(period).ndim:
-    raise ValueError(f"interp: period must be a scalar, got {typeof(period)}")
+    raise ValueError(f"interp: period must be a scalar; got {typeof(period)}")
   period = lax.abs(period)
   x, xp = remainder(x, period), remainder(xp, period)
   n = typeof(xp).shape[0]

@@ -381,13 +381,20 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def _cuts(name: str, where: Any) -> Any:
   """The number of parts, or a tuple of indices."""
   if isinstance(where, Tracer):
-    where = concrete(
-        name, "indices_or_sections", where,
-        "Give it as Python integers, or make the argument "
-        "static for jit (static_argnums)")
+    where = _known_cut(name, where)
+  elif isinstance(where, (list, tuple)):
+    where = [_known_cut(name, w) if isinstance(w, Tracer) else w for w in where]
   if hasattr(where, "__index__") and not getattr(where, "ndim", 0):
     return index(where)
   return sizes_of(name, freeze(where))
+
+
+def _known_cut(name: str, where: Any) -> Any:
+  """The value of a tracer, which may be a derivative's, and then floating-point."""
+  value = concrete(
+      name, "indices_or_sections", where,
+      "Give it as Python integers, or make the argument static for jit (static_argnums)")
+  return value.astype(np.int64)[()] if (value == np.trunc(value)).all() else value
 
 
 @compiled(static=("cuts", "axis", "name"))

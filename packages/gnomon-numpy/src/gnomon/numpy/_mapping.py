@@ -12,7 +12,11 @@ from gnomon import vmap
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import freeze
 from gnomon.numpy._conversion import asarray
-from gnomon.numpy._promotion import broadcast_shapes, canonical_axis
+from gnomon.numpy._promotion import (
+  broadcast_shapes,
+  canonical_axis,
+  check_rank_promotion,
+)
 from gnomon.numpy._shape import expand_dims, squeeze
 from gnomon.numpy._values import one_array
 
@@ -42,7 +46,7 @@ def _check_excluded(excluded: Collection[int | str]) -> None:
   for e in excluded:
     if isinstance(e, bool) or not isinstance(e, (int, str)):
       raise TypeError(
-          "vectorize can only exclude integer or string arguments, but "
+          "jax.numpy.vectorize can only exclude integer or string arguments, but "
           f"excluded={excluded!r}: give positions and names")
   if any(isinstance(e, int) and e < 0 for e in excluded):
     raise ValueError(
@@ -92,6 +96,11 @@ def vectorize(
       return pyfunc(*full, **{**kwargs, **dict(zip(names, rest))})
 
     inputs, outputs = ([()] * len(mapped), None) if cores is None else cores
+    absent = {i for i in fixed if args[i] is None and i not in excluded}
+    if absent and cores is not None:
+      raise ValueError(
+          f"Cannot pass None at locations {absent} with signature={signature!r}: the "
+          "signature says what is mapped; put those positions into excluded")
     if len(inputs) != len(mapped):
       raise TypeError(
           f"wrong number of positional arguments: expected {len(inputs)}, got "
@@ -117,6 +126,10 @@ def _mapped(
           f"dimensions {core} {where}")
     _note_sizes(sizes, core, shape[n:], where)
     leads.append(shape[:n])
+  if len({len(s) for s in leads if s}) > 1:
+    check_rank_promotion(
+        "operands with shapes "
+        f"{', '.join(str(typeof(x).shape) for x in args)} require rank promotion {where}")
   lead = broadcast_shapes("vectorize", *leads)
   checked = _checked(fun, sizes, outputs, where) if outputs is not None else fun
   # Size-1 axes are taken off: what is the same for all is not mapped.

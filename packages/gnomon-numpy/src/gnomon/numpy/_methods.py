@@ -194,9 +194,19 @@ def _contains(self: Any, value: Any) -> Any:
   """Whether a value is among the elements of a one-dimensional array."""
   if typeof(self).ndim != 1:
     raise ValueError(
-        "`value in array` needs a one-dimensional array, since elsewhere elements and "
-        f"rows could be meant; the shape is {typeof(self).shape}. Use "
+        "Array.__contains__: search array must be one-dimensional, since elsewhere "
+        f"elements and rows could be meant; its shape is {typeof(self).shape}. Use "
         "(array == value).any()")
+  try:
+    shape = typeof(value).shape
+  except TypeError:
+    raise TypeError(
+        "Array.__contains__: unsupported operand type: expected a number, got "
+        f"{value!r} of type {type(value).__name__}") from None
+  if shape:
+    raise ValueError(
+        "Array.__contains__: query value must be a scalar, got an array of shape "
+        f"{shape}; use gnomon.numpy.isin(values, array)")
   return (self == value).any()
 
 

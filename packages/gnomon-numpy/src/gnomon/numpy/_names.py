@@ -22,8 +22,8 @@ NAMES = {
     "_convolution": "convolve correlate",
     "_copies": "astype copy",
     "_creation": (
-        "arange empty empty_like eye full full_like identity linspace ones ones_like "
-        "zeros zeros_like"),
+        "arange empty empty_like eye full full_like identity ones ones_like zeros "
+        "zeros_like"),
     "_cumulative": "cumprod cumsum cumulative_prod cumulative_sum",
     "_diagonals": (
         "diag diag_indices diag_indices_from diagflat diagonal mask_indices trace tri "
@@ -79,7 +79,7 @@ NAMES = {
     "_sorting": (
         "argmax argmin argpartition argsort lexsort nanargmax nanargmin partition sort "
         "sort_complex"),
-    "_spaces": "geomspace logspace",
+    "_spaces": "geomspace linspace logspace",
     "_statistics": "bincount corrcoef cov",
     "_taking": "fill_diagonal place put put_along_axis take take_along_axis",
     "_trig": (

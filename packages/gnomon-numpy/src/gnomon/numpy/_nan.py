@@ -7,14 +7,29 @@ from typing import Any
 import numpy as np
 
 from gnomon import lax
-from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy import _reductions
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._cumulative import cumprod, cumsum
-from gnomon.numpy._reductions import Axis, bottom, finish, masked_sum, prepare, wide
-from gnomon.numpy._values import asked_dtype, choose, is_kind, is_nan, one_array, scalar
+from gnomon.numpy._reductions import (
+  Axis,
+  bottom,
+  common_inexact,
+  finish,
+  masked_sum,
+  prepare,
+  wide,
+)
+from gnomon.numpy._values import (
+  asked_dtype,
+  choose,
+  is_kind,
+  is_nan,
+  mask_of,
+  one_array,
+  scalar,
+)
 from gnomon.numpy._variance import present
 
 _SHAPE = ("axis", "keepdims")
@@ -27,6 +42,10 @@ def _without_nan(name: str, a: Any, value: Any) -> Any:
   if not is_kind(x, np.inexact):
     return x
   return choose(lax.eq(x, x), x, scalar(value, typeof(x).dtype))
+
+
+def _mask(name: str, x: Any, where: Any) -> Any:
+  return None if where is None else mask_of(name, where, typeof(x).shape)
 
 
 @compiled(static=_DTYPE)
@@ -45,6 +64,7 @@ def nansum(
     ValueError: an axis is out of range or repeated, or the mask is not boolean.
   """
   x = _without_nan("nansum", a, 0)
+  where = _mask("nansum", x, where)
   return _reductions.sum(x, axis, dtype, out, keepdims, initial, where)
 
 
@@ -64,6 +84,7 @@ def nanprod(
     ValueError: an axis is out of range or repeated, or the mask is not boolean.
   """
   x = _without_nan("nanprod", a, 1)
+  where = _mask("nanprod", x, where)
   return _reductions.prod(x, axis, dtype, out, keepdims, initial, where)
 
 
@@ -71,6 +92,7 @@ def _nan_extreme(
     find: Any, a: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, where: Any,
     name: str) -> Any:
   x, axes = prepare(name, a, axis, out)
+  where = _mask(name, x, where)
   if not is_kind(x, np.inexact):
     return find(x, axis, None, keepdims, initial, where)
   filled = _without_nan(name, x, bottom(typeof(x).dtype, highest=name == "nanmin"))
@@ -141,7 +163,7 @@ def nanmean(
   if not is_kind(x, np.inexact):
     return _reductions.mean(x, axis, dtype, None, keepdims, where=where)
   dtype = typeof(x).dtype if dtype is None else asked_dtype(dtype, "nanmean")
-  work = wide(dtypes.to_inexact_dtype(dtypes.promote_types(typeof(x).dtype, dtype)))
+  work = wide(common_inexact(typeof(x).dtype, dtype))
   x, numbers = present("nanmean", x, where)
   total, count = masked_sum("nanmean", convert(x, work), axes, numbers)
   return finish(lax.div(total, count), shape, axes, dtype, keepdims)

@@ -64,7 +64,8 @@ def pad(
     return _pad_by_function(x, widths, mode, kwargs)
   if mode not in _KEYWORDS:
     raise NotImplementedError(
-        f"pad: the mode {mode!r} is unknown; there are {', '.join(sorted(_KEYWORDS))}")
+        f"Unimplemented padding mode '{mode}' for np.pad. There are "
+        f"{', '.join(sorted(_KEYWORDS))}")
   unknown = sorted(set(kwargs) - set(_KEYWORDS[mode]))
   if unknown:
     raise ValueError(

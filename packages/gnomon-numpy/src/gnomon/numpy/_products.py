@@ -85,6 +85,15 @@ def _matrix_product(
   lead_x = typeof(x).shape[:typeof(x).ndim - len(x_core)]
   lead_y = typeof(y).shape[:typeof(y).ndim - len(y_core)]
   lead = broadcast_shapes(name, lead_x, lead_y)
+  missing_x, missing_y = len(lead) - len(lead_x), len(lead) - len(lead_y)
+  # Axes of size 1 on both sides are no batch: without them it is a plain product.
+  ones = [d for d in range(max(missing_x, missing_y), len(lead))
+          if lead_x[d - missing_x] == 1 == lead_y[d - missing_y]]
+  if ones:
+    out = _matrix_product(
+        name, lax.squeeze(x, [d - missing_x for d in ones]),
+        lax.squeeze(y, [d - missing_y for d in ones]), x_core, y_core, out_core, options)
+    return lax.expand_dims(out, ones)
   axes = tuple(range(len(lead)))
 
   def labels(own: tuple[int, ...], core: tuple[str, ...]) -> tuple[Any, ...]:
@@ -316,18 +325,26 @@ def tensordot(
     count = index(axes)
     if count > min(n, m) or count < 0:
       raise TypeError(
-          f"tensordot: axes={count} must be between 0 and the smaller number of "
-          f"dimensions; the shapes are {typeof(x).shape} and {typeof(y).shape}")
+          f"Number of tensordot axes ({count}) exceeds input ranks ({n} and {m}), or is "
+          "negative")
     left, right = tuple(range(n - count, n)), tuple(range(count))
   else:
-    pair = tuple(axes)
-    if len(pair) != 2:
-      raise TypeError(f"tensordot needs one integer or a pair as axes, got {axes!r}")
-    left, right = canonical_axes(pair[0], n, "tensordot"), canonical_axes(
-        pair[1], m, "tensordot")
+    if not isinstance(axes, (tuple, list)) or len(axes) != 2:
+      raise TypeError(
+          "tensordot axes argument must be an int, a pair of ints, or a pair of lists, "
+          f"got {axes!r}")
+    if any(isinstance(side, str) for side in axes):
+      raise TypeError(
+          "tensordot requires both axes lists to be either ints, tuples or lists, got "
+          f"{axes!r}")
+    left, right = [
+        (side,) if hasattr(side, "__index__") and not np.ndim(side) else tuple(side)
+        for side in axes]
   if len(left) != len(right):
     raise TypeError(
         f"tensordot requires axes lists to have equal length, got {left} and {right}")
+  left, right = (
+      canonical_axes(side, k, "tensordot") for side, k in ((left, n), (right, m)))
   for i, j in zip(left, right):
     _check_sizes("tensordot", x, i, y, j)
   options = Options(precision, preferred_element_type, out_sharding)

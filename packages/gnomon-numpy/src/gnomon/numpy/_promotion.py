@@ -93,7 +93,9 @@ def promote_shapes(name: str, *args: Any) -> list[Any]:
   if not full or all(s == full[0] for s in full):
     return list(args)
   if len({len(s) for s in full}) > 1:
-    _check_rank_promotion(name, shapes)
+    check_rank_promotion(
+        f"Following NumPy automatic rank promotion for {name} on shapes "
+        f"{' '.join(map(str, shapes))}")
   shape = broadcast_shapes(name, *shapes)
   n = len(shape)
   return [
@@ -120,14 +122,14 @@ def broadcast_shapes(name: str, *shapes: Sequence[int]) -> tuple[int, ...]:
   return tuple(out)
 
 
-def _check_rank_promotion(name: str, shapes: Sequence[Any]) -> None:
+def check_rank_promotion(what: str) -> None:
+  """Warns or raises where shapes have several ranks, if an option asks for that."""
   mode = config.read("numpy_rank_promotion")
   if mode == "allow":
     return
   message = (
-      f"operands of {name} have shapes of different ranks, "
-      f"{', '.join(map(str, shapes))}, and the option numpy_rank_promotion is {mode!r}: "
-      "give them one rank explicitly")
+      f"{what}, while the option numpy_rank_promotion is {mode!r}: give the operands one "
+      "rank explicitly")
   if mode == "raise":
     raise ValueError(message)
   import warnings  # only where the option asks for it
@@ -244,9 +246,9 @@ def canonical_axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
   """
   if axis is None:
     return tuple(range(ndim))
-  if hasattr(axis, "__index__"):
+  if hasattr(axis, "__index__") and not getattr(axis, "ndim", 0):
     return (canonical_axis(axis, ndim, name),)
   axes = tuple(canonical_axis(a, ndim, name) for a in axis)
   if len(set(axes)) != len(axes):
-    raise ValueError(f"{name}: duplicate value in 'axis': {axis}")
+    raise ValueError(f"{name}: duplicate value in 'axis': {axis} (repeated axis)")
   return axes

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon import lax
+from gnomon import lax, numpy_dtype_promotion
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum
 from gnomon.core.types import typeof
@@ -77,7 +77,9 @@ def _start(x: Any, initial: Any, dtype: Any, combine: Callable[..., Any],
     return x
   start = typed(name, initial, dtype)
   if typeof(start).ndim:
-    raise ValueError(f"{name}: initial must be a scalar, got {typeof(start)}")
+    raise ValueError(
+        f"{name}: initial value must be a scalar. Got array of shape "
+        f"{typeof(start).shape}")
   return combine(start, x)
 
 
@@ -87,7 +89,8 @@ def _accumulate(
   """Sums and products."""
   x, axes = prepare(name, a, axis, out)
   shape = typeof(x).shape
-  dtype = sum_dtype(x, asked_dtype(dtype, name), promote_integers)
+  asked = asked_dtype(dtype, name)
+  dtype = sum_dtype(x, asked, promote_integers)
   total = name == "sum"
   if dtype == np.bool_:
     reduction = lax.reduce_or if total else lax.reduce_and
@@ -95,7 +98,7 @@ def _accumulate(
   else:
     reduction = reduce_sum if total else lax.reduce_prod
     combine = lax.add if total else lax.mul
-  work = wide(dtype)
+  work = dtype if asked is not None else wide(dtype)
   x = convert(x, work)
   if where is not None:
     x = choose(mask_of(name, where, shape), x, scalar(0 if total else 1, work))
@@ -388,7 +391,14 @@ def mean_dtypes(x: Any, dtype: Any) -> tuple[Any, Any]:
   if dtype is None:
     dtype = dtypes.to_inexact_dtype(typeof(x).dtype)
     return dtype, wide(dtype)
-  return dtype, wide(dtype if dtypes.issubdtype(dtype, np.inexact) else typeof(x).dtype)
+  # A dtype that is asked for is also the one to add in.
+  return dtype, dtype if dtypes.issubdtype(dtype, np.inexact) else wide(typeof(x).dtype)
+
+
+def common_inexact(own: Any, asked: Any) -> Any:
+  """The inexact dtype in which to compute what was asked for in some dtype."""
+  with numpy_dtype_promotion("standard"):  # asking for a dtype is explicit enough
+    return dtypes.to_inexact_dtype(dtypes.promote_types(own, asked))
 
 
 def elements(shape: tuple[int, ...], axes: Sequence[int]) -> int:

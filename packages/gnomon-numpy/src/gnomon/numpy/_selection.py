@@ -502,6 +502,18 @@ def piecewise(
         f"with {n} condition(s), piecewise needs {n} or {n + 1} functions; got "
         f"{len(funclist)}")
   functions = [*funclist, 0] if len(funclist) == n else list(funclist)
+  callables = tuple([f if callable(f) else None for f in functions])
+  numbers = [None if callable(f) else f for f in functions]
+  if args or kw:  # which need not be arrays
+    return _piecewise.__wrapped__(x, conditions, numbers, callables, args, kw)
+  return _piecewise(x, conditions, numbers, callables)
+
+
+@compiled(static=("callables",))
+def _piecewise(
+    x: Any, conditions: Any, numbers: Any, callables: tuple[Any, ...], args: Any = (),
+    kw: Any = None) -> Any:
+  functions = [c if f is None else f for c, f in zip(numbers, callables)]
   shape = typeof(x).shape
   masks = [truth(spread("piecewise", c, shape)) for c in conditions]
   none = True
@@ -509,9 +521,9 @@ def piecewise(
   for mask in masks:
     none = lax.bitwise_not(mask) if none is True else lax.bitwise_and(
         none, lax.bitwise_not(mask))
-  out = _part(functions[-1], x, none, args, kw)
+  out = _part(functions[-1], x, none, args, kw or {})
   for mask, function in zip(masks, functions):
-    out = select_n(mask, out, _part(function, x, mask, args, kw))
+    out = select_n(mask, out, _part(function, x, mask, args, kw or {}))
   return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from operator import index
 from typing import Any
@@ -11,6 +12,7 @@ from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import typeof
 from gnomon.numpy import _promotion
 from gnomon.numpy._compiled import compiled, freeze
+from gnomon.numpy._conversion import asarray
 from gnomon.numpy._promotion import canonical_axes, canonical_axis, check_arraylike
 from gnomon.numpy._values import Shape, arrays_of, one_array, sizes_of, spread
 
@@ -27,7 +29,7 @@ def ndim(a: Any) -> int:
   Raises:
     TypeError: `a` is no array and no number.
   """
-  return len(shape(a))
+  return len(_shape_of("ndim", a))
 
 
 def shape(a: Any) -> Shape:
@@ -40,7 +42,17 @@ def shape(a: Any) -> Shape:
   Raises:
     TypeError: `a` is no array and no number.
   """
-  check_arraylike("shape", a)
+  return _shape_of("shape", a)
+
+
+def _shape_of(name: str, a: Any) -> Shape:
+  if isinstance(a, (list, tuple)):
+    warnings.warn(
+        f"{name} requires ndarray or scalar arguments, got {type(a)} at position 0: "
+        "make an array of it first, since this will be an error", DeprecationWarning,
+        stacklevel=3)
+    a = asarray(a)
+  check_arraylike(name, a)
   sizes: Shape = typeof(a).shape
   return sizes
 
@@ -60,7 +72,7 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
     TypeError: `a` is no array and no number.
     ValueError: an axis is out of range or repeated.
   """
-  sizes, out = shape(a), 1
+  sizes, out = _shape_of("size", a), 1
   for d in canonical_axes(freeze(axis), len(sizes), "size"):
     out *= sizes[d]
   return out
@@ -477,8 +489,8 @@ def _broadcast_to(array: Any, shape: Shape, out_sharding: Any) -> Any:
   old = typeof(array).shape
   if len(shape) < len(old):
     raise ValueError(
-        f"broadcast_to cannot broadcast to fewer dimensions: the shape {old} of the "
-        f"array has {len(old)}, {shape} has {len(shape)}")
+        f"broadcast_to: Cannot broadcast to shape with fewer dimensions: the shape {old} "
+        f"of the array has {len(old)}, {shape} has {len(shape)}")
   return spread("broadcast_to", array, shape)
 
 

@@ -6,34 +6,44 @@ from typing import Any
 
 import numpy as np
 
+from gnomon import numpy_dtype_promotion
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
+from gnomon.errors import ConcretizationTypeError
 from gnomon.numpy._conversion import asarray
-from gnomon.numpy._creation import arange, linspace
+from gnomon.numpy._creation import arange
 from gnomon.numpy._grids import meshgrid
 from gnomon.numpy._joining import concatenate, stack
 from gnomon.numpy._promotion import promote_dtypes
 from gnomon.numpy._shape import expand_dims, moveaxis, reshape
+from gnomon.numpy._spaces import linspace
 
 s_ = np.s_
 index_exp = np.index_exp
 
 
-def _range_of(s: slice) -> Any:
+def _range_of(s: slice, name: str) -> Any:
   """The numbers of a slice; with a complex step, so many from start to stop."""
+  for part in ("start", "stop", "step"):
+    value = getattr(s, part)
+    if isinstance(value, Tracer) and value.concrete() is None:
+      raise ConcretizationTypeError(
+          value, f"it is the slice {part} of jnp.{name}, which decides the size")
   start = 0 if s.start is None else s.start
   step = 1 if s.step is None else s.step
   if s.stop is None:
-    raise ValueError(f"a slice that makes numbers needs a stop, got {s}")
+    return arange(0)
   if isinstance(step, complex) or np.iscomplexobj(step):
     return linspace(start, s.stop, int(abs(step)))
   return arange(start, s.stop, step)
 
 
-def _ranges(key: Any) -> list[Any]:
+def _ranges(key: Any, name: str) -> list[Any]:
   for k in key:
     if not isinstance(k, slice):
-      raise TypeError(f"mgrid and ogrid are indexed by slices only, got {k!r}")
-  return promote_dtypes(*[_range_of(k) for k in key])
+      raise TypeError(f"{name} is indexed by slices only, got {k!r}")
+  with numpy_dtype_promotion("standard"):  # integers among floats are meant as such
+    return promote_dtypes(*[_range_of(k, name) for k in key]) if key else []
 
 
 class _Mgrid:
@@ -51,8 +61,8 @@ class _Mgrid:
 
   def __getitem__(self, key: Any) -> Any:
     if not isinstance(key, tuple):
-      return _ranges((key,))[0]
-    found = meshgrid(*_ranges(key), indexing="ij")
+      return _ranges((key,), "mgrid")[0]
+    found = meshgrid(*_ranges(key, "mgrid"), indexing="ij")
     return stack(found, 0) if found else asarray(np.zeros((0,), np.int32))
 
   def __repr__(self) -> str:
@@ -69,8 +79,8 @@ class _Ogrid:
 
   def __getitem__(self, key: Any) -> Any:
     if not isinstance(key, tuple):
-      return _ranges((key,))[0]
-    return meshgrid(*_ranges(key), indexing="ij", sparse=True)
+      return _ranges((key,), "ogrid")[0]
+    return meshgrid(*_ranges(key, "ogrid"), indexing="ij", sparse=True)
 
   def __repr__(self) -> str:
     return "ogrid"
@@ -99,13 +109,13 @@ class _Joiner:
     arrays = [self._part(p, ndmin, trans1d) for p in parts]
     arrays = promote_dtypes(*arrays) if arrays else [asarray(np.zeros((0,), np.float32))]
     out = concatenate(arrays, axis)
-    if column is None:
+    if column is None or typeof(out).ndim > 1:
       return out
     return reshape(out, (-1, 1) if column else (1, -1))
 
   def _directive(self, text: str) -> tuple[tuple[int, int, int], bool | None]:
     if text in ("r", "c"):
-      return (-1, 1, -1), text == "c"
+      return self._defaults, text == "c"
     try:
       numbers = [int(n) for n in text.split(",")]
     except ValueError:
@@ -120,7 +130,7 @@ class _Joiner:
     if isinstance(p, str):
       raise ValueError(  # noqa: TRY004 -- strings are allowed, elsewhere
           f"{self._name}: a directive must come first, got {p!r}")
-    x = _range_of(p) if isinstance(p, slice) else asarray(p)
+    x = _range_of(p, self._name) if isinstance(p, slice) else asarray(p)
     ndim = max(typeof(x).ndim, 0)
     if not ndim:
       x = reshape(x, (1,))

@@ -1,7 +1,8 @@
-"""Numbers at equal ratios."""
+"""Numbers at equal distances, or at equal ratios."""
 
 from __future__ import annotations
 
+import math
 from operator import index
 from typing import Any
 
@@ -12,12 +13,120 @@ from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._conversion import on_device
-from gnomon.numpy._creation import dtype_of, linspace
+from gnomon.numpy._conversion import made_here, on_device
+from gnomon.numpy._creation import dtype_of, placed
 from gnomon.numpy._power import power
 from gnomon.numpy._promotion import check_arraylike, promote_args_inexact
+from gnomon.numpy._values import array_of, spread
 
+_REAL = frozenset((int, float))
 _NUMBERS = (bool, int, float, complex)
+
+
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
+             retstep: bool = False, dtype: Any = None, axis: int = 0, *,
+             device: Any = None) -> Any:
+  """Numbers from `start` to `stop` at equal distances.
+
+  Args:
+    start: the first number, or an array of them.
+    stop: the last number, or an array of them.
+    num: how many.
+    endpoint: whether `stop` is among them.
+    retstep: also return the distance.
+    dtype: the dtype; floating-point by default. Integers are rounded down.
+    axis: where the new dimension of size `num` goes, if `start` or `stop` are arrays.
+    device: where the result lives.
+
+  Returns:
+    The numbers, or a pair of them and the distance.
+
+  >>> import gnomon.numpy as gnp
+  >>> gnp.linspace(0, 1, 5).tolist()
+  [0.0, 0.25, 0.5, 0.75, 1.0]
+
+  Raises:
+    ValueError: `num` is negative, or `axis` is out of range.
+    TypeError: `num` is no integer.
+  """
+  num = index(num)
+  if num < 0:
+    raise ValueError(
+        f"linspace needs a number of samples that is not negative, got {num}")
+  if type(start) in _REAL and type(stop) in _REAL:
+    inexact, known = dtypes.default_float_dtype(), True
+  else:
+    check_arraylike("linspace", start, stop)
+    inexact = dtypes.to_inexact_dtype(
+        dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
+    known = isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS)
+  dtype = inexact if dtype is None else dtype_of(dtype)
+  if known:
+    value, step = _linspace_values(start, stop, num, endpoint)
+    if dtype.kind in "iu":
+      value = np.floor(value.real)
+    elif dtype.kind not in "cb":
+      value = value.real
+    out = made_here(value.astype(dtype))
+    found = made_here(np.asarray(step).astype(inexact)) if retstep else None
+  else:
+    out, found = _linspace(start, stop, num, bool(endpoint), dtype, inexact, index(axis))
+  out = placed(out, device)
+  return (out, found) if retstep else out
+
+
+def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[Any, Any]:
+  """The numbers and their distance in double precision, as NumPy computes them."""
+  start, stop = start * 1.0, stop * 1.0
+  div = num - 1 if endpoint else num
+  if div <= 0:
+    return np.full((num,), start), math.nan
+  step = (stop - start) / div
+  if step:
+    out = np.arange(num) * step + start
+  else:  # a distance too small for the dtype
+    out = np.arange(num) / div * (stop - start) + start
+  if endpoint:
+    out[-1] = stop
+  return out, step
+
+
+@compiled(static=("num", "endpoint", "dtype", "inexact", "axis"))
+def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexact: Any,
+              axis: int) -> Any:
+  start, stop = promote_args_inexact("linspace", start, stop)
+  shape = lax.broadcast_shapes(np.shape(start), np.shape(stop))
+  start, stop = [
+      spread("linspace", convert(array_of(x), inexact), shape) for x in (start, stop)]
+  div = max(num - 1, 0) if endpoint else num
+  width = lax.sub(stop, start)
+  count = np.asarray(div, inexact)[()]
+  step = lax.div(width, count) if div else lax.full(shape, math.nan, inexact)
+  n = num - 1 if endpoint and num > 1 else num
+  whole = (n, *shape)
+  i = lax.broadcasted_iota(dtypes.finfo(inexact).dtype, whole, 0)
+  i = convert(i, inexact)
+  a, b = [
+      lax.broadcast_in_dim(x, whole, tuple(range(1, len(whole)))) for x in (start, stop)]
+  if div == 0:
+    out = a
+  elif dtypes.issubdtype(dtype, np.integer):  # exact where the numbers are integers
+    out = lax.div(lax.add(lax.mul(a, lax.sub(count, i)), lax.mul(b, i)), count)
+  else:
+    t = lax.div(i, count)
+    out = lax.add(lax.mul(a, lax.sub(np.ones((), inexact)[()], t)), lax.mul(b, t))
+  if n < num:
+    out = lax.concatenate([out, lax.expand_dims(stop, (0,))], 0)
+  if dtypes.issubdtype(dtype, np.integer) and not dtypes.issubdtype(
+      inexact, np.complexfloating):
+    out = lax.floor(out)
+  ndim = len(whole)
+  if not -ndim <= axis < ndim:
+    raise ValueError(
+        f"linspace: axis {axis} is out of bounds for a result of {ndim} dimensions")
+  order = list(range(1, ndim))
+  order.insert(axis % ndim, 0)
+  return lax.transpose(convert(out, dtype), order), step
 
 
 def _checked(name: str, num: Any, dtype: Any, *args: Any) -> tuple[int, Any, Any]:

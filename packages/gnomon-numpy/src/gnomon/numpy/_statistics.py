@@ -120,14 +120,21 @@ def cov(
     TypeError: `fweights` are no integers, or an argument is no array.
     RuntimeError: weights are no vectors of one entry an observation.
   """
-  x = _variables(m, y, rowvar, asked_dtype(dtype, "cov"))
+  return _cov("cov", m, y, rowvar, bias, ddof, fweights, aweights, dtype)
+
+
+def _cov(
+    name: str, m: Any, y: Any, rowvar: bool, bias: bool, ddof: int | None, fweights: Any,
+    aweights: Any, dtype: Any) -> Any:
+  x = _variables(name, m, y, rowvar, asked_dtype(dtype, name))
   if ddof is None:
     ddof = 0 if bias else 1
   w = _weights(typeof(x).shape[1], fweights, aweights, typeof(x).dtype)
   if w is None:
     count: Any = scalar(typeof(x).shape[1], typeof(x).dtype)
     off = lax.sub(x, mean(x, axis=1, keepdims=True))
-    divisor: Any = scalar(typeof(x).shape[1] - ddof, typeof(x).dtype)
+    # As in NumPy: where nothing is left to divide by, that is 0.
+    divisor: Any = scalar(max(typeof(x).shape[1] - ddof, 0), typeof(x).dtype)
     weighted = off
   else:
     count = reduce_sum(w, (0,))
@@ -142,17 +149,20 @@ def cov(
   return lax.squeeze(out, [d for d, n in enumerate(typeof(out).shape) if n == 1])
 
 
-def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
+def _variables(name: str, m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
   """Variables in rows, observations in columns."""
-  parts = arrays_of("cov", m) if y is None else arrays_of("cov", m, y)
+  parts = arrays_of(name, m) if y is None else arrays_of(name, m, y)
   for p in parts:
     if typeof(p).ndim > 2:
       raise ValueError(
-          f"cov: m has more than 2 dimensions, its shape is {typeof(p).shape}")
+          f"{name}: m has more than 2 dimensions, its shape is {typeof(p).shape}")
   if dtype is None:
     parts = [array_of(p) for p in promote_dtypes_inexact(*parts)]
+  elif not dtypes.issubdtype(dtype, np.inexact):
+    raise ValueError(
+        f"{name}: dtype must be a subclass of float or complex, got {dtype}")
   else:
-    parts = [convert(p, dtypes.to_inexact_dtype(dtype)) for p in parts]
+    parts = [convert(p, dtype) for p in parts]
   rows = [
       lax.transpose(z, (1, 0)) if not rowvar and typeof(p).ndim == 2 else z
       for p, z in zip(parts, map(atleast_2d, parts))]
@@ -210,7 +220,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     ValueError: `x` or `y` has more than two dimensions.
     TypeError: an argument is no array and no number.
   """
-  c = cov(x, y, rowvar, dtype=dtype)
+  c = _cov("corrcoef", x, y, rowvar, False, None, None, None, dtype)
   if not typeof(c).ndim:
     return lax.div(c, c)
   n = typeof(c).shape[0]

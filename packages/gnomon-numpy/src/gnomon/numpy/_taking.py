@@ -8,7 +8,7 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core import dtypes
-from gnomon.core.structural import convert
+from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.types import typeof
 from gnomon.lax import GatherScatterMode
 from gnomon.numpy._compiled import compiled
@@ -17,7 +17,14 @@ from gnomon.numpy._indexing.read import read
 from gnomon.numpy._indexing.write import update
 from gnomon.numpy._promotion import broadcast_shapes, canonical_axis, check_arraylike
 from gnomon.numpy._selection import nonzero
-from gnomon.numpy._values import array_of, arrays_of, refuse_out, scalar, spread
+from gnomon.numpy._values import (
+  array_of,
+  arrays_of,
+  choose,
+  refuse_out,
+  scalar,
+  spread,
+)
 
 _FILL = GatherScatterMode.FILL_OR_DROP
 _MODES = {
@@ -85,8 +92,8 @@ def _take(a: Any, indices: Any, axis: int | None, mode: str | None, unique: bool
   indices = _integers("take", array_of(indices) if np.ndim(indices) else indices)
   if not n and typeof(indices).size:
     raise IndexError(
-        f"take cannot take elements from the empty axis {axis} of an array of shape "
-        f"{typeof(a).shape}")
+        f"Cannot do a non-empty jnp.take() from an empty axis: axis {axis} of an array "
+        f"of shape {typeof(a).shape}, indices of shape {typeof(indices).shape}")
   if mode == "wrap" and n:
     indices = lax.rem(indices, scalar(n, typeof(indices).dtype))
   if mode != "clip" and n and not isinstance(indices, np.int32) and _is_signed(indices):
@@ -125,9 +132,11 @@ def take_along_axis(
     indices: integers: one number for each element of the result; its dimensions other
       than `axis` are broadcast with those of `arr`.
     axis: the axis; None for the flattened array, with one-dimensional indices.
-    mode: `"fill"` (the default), `"clip"` or `"promise_in_bounds"`.
+    mode: `"fill"` (the default), `"clip"`, `"promise_in_bounds"`, or `"one_hot"`, which
+      compares the indices with all numbers instead of gathering; indices outside give 0.
     fill_value: what indices outside give in the mode `"fill"`.
-    wrap_negative_indices: whether negative indices count from the end; true by default.
+    wrap_negative_indices: whether negative indices count from the end; by default true,
+      but in the mode `"promise_in_bounds"`.
 
   >>> import gnomon.numpy as gnp
   >>> x = gnp.array([[3, 1, 2], [6, 5, 4]])
@@ -155,9 +164,13 @@ def take_along_axis(
   out = _along_shape("take_along_axis", shape, given, axis)
   if 0 in out:
     return lax.full_like(arr, 0, shape=out)
-  if wrap_negative_indices is not False and _is_signed(indices):
-    indices = wrapped(indices, shape[axis])
   how = _FILL if mode is None else GatherScatterMode.from_any(mode)
+  if wrap_negative_indices is None:
+    wrap_negative_indices = how is not GatherScatterMode.PROMISE_IN_BOUNDS
+  if wrap_negative_indices and _is_signed(indices):
+    indices = wrapped(indices, shape[axis])
+  if how is GatherScatterMode.ONE_HOT:
+    return _one_hot_along(arr, indices, axis, out)
   single = [d for d, n in enumerate(given) if d != axis and n == 1]
   window = tuple([d for d in single if shape[d] > 1])
   batching = tuple([d for d in range(len(shape)) if d not in single and d != axis and
@@ -171,10 +184,24 @@ def take_along_axis(
   return lax.gather(arr, vectors, numbers, sizes, mode=how, fill_value=fill_value)
 
 
+def _one_hot_along(arr: Any, indices: Any, axis: int, out: tuple[int, ...]) -> Any:
+  """Elements along an axis, as sums over it in which one element is not 0."""
+  aval = typeof(arr)
+  full = (*out[:axis + 1], aval.shape[axis], *out[axis + 1:])
+  numbers = lax.broadcasted_iota(typeof(indices).dtype, full, axis + 1)
+  dims = [d if d <= axis else d + 1 for d in range(aval.ndim)]
+  on = lax.eq(numbers, broadcast_in_dim(indices, full, dims))
+  dims[axis] = axis + 1
+  found = choose(on, broadcast_in_dim(arr, full, dims), scalar(0, aval.dtype))
+  if aval.dtype == np.bool_:
+    return lax.reduce_or(found, (axis + 1,))
+  return lax.reduce_sum(found, (axis + 1,))
+
+
 def _along_indices(name: str, indices: Any) -> Any:
   if not dtypes.issubdtype(typeof(indices).dtype, np.integer):
     raise TypeError(
-        f"{name}: indices must be of integer type, got {typeof(indices).dtype}")
+        f"{name} indices must be of integer type, got {typeof(indices).dtype}")
   return widened(indices)
 
 

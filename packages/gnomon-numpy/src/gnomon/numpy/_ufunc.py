@@ -57,7 +57,7 @@ class ufunc:
     self._nin, self._nout = operator.index(nin), operator.index(nout)
     self._nargs = self._nin if nargs is None else operator.index(nargs)
     self._identity = identity
-    self._func = func
+    self._fun = func
     self._call = call or _elementwise(func, self.nin)
     self._reduce, self._accumulate = reduce, accumulate
     self._at, self._reduceat = at, reduceat
@@ -81,6 +81,19 @@ class ufunc:
   def identity(self) -> Any:
     """The value that changes nothing as a first operand; None if there is none."""
     return self._identity
+
+  @property
+  def _func(self) -> Callable[..., Any]:
+    return self._fun
+
+  def _key(self) -> tuple[Any, ...]:
+    return (self._fun, self._nin, self._nout, self._nargs, self._identity, self.__name__)
+
+  def __eq__(self, other: object) -> bool:
+    return isinstance(other, ufunc) and self._key() == other._key()
+
+  def __hash__(self) -> int:
+    return hash(self._key())
 
   def __repr__(self) -> str:
     return f"<gnomon.numpy.ufunc {self.__name__!r}>"

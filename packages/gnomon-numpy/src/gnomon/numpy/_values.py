@@ -66,17 +66,22 @@ def sizes_of(name: str, shape: Any) -> Shape:
   try:
     if hasattr(shape, "__index__") and not getattr(shape, "shape", ()):
       return (index(shape),)
-    return tuple([index(n) for n in shape])
+    return tuple([
+        index(n) for n in (np.asarray(shape) if hasattr(shape, "dtype") else shape)])
   except TypeError as e:
-    if isinstance(shape, Tracer) or _has_tracer(shape):
-      raise
-    raise TypeError(
-        f"{name} needs an integer or a sequence of integers as shape, got {shape!r}"
-    ) from e
+    raise not_a_shape(name, shape) from e
 
 
-def _has_tracer(xs: Any) -> bool:
-  return isinstance(xs, (list, tuple)) and any(isinstance(x, Tracer) for x in xs)
+def not_a_shape(name: str, shape: Any) -> TypeError:
+  """The error for what is no shape."""
+  found = f"{name}: Shapes must be 1D sequences of concrete values of integer type"
+  traced = [x for x in (shape if isinstance(shape, (list, tuple)) else [shape])
+            if isinstance(x, Tracer)]
+  if traced:
+    return TypeError(
+        f"{found}, got {shape}: {traced[0].origin()}".rstrip() + "\nIf using `jit`, try "
+        "using `static_argnums` or applying `jit` to smaller subfunctions.")
+  return TypeError(f"{found}, or integers; got {shape!r}")
 
 
 def is_kind(x: Any, kind: Any) -> bool:
@@ -119,7 +124,7 @@ def mask_of(name: str, where: Any, shape: Shape) -> Any:
   (where,) = arrays_of(name, where)
   if typeof(where).dtype != np.bool_:
     raise ValueError(
-        f"{name}: where must be None or a boolean array, got dtype "
+        f"jnp.{name}: where must be None or a boolean array, got dtype "
         f"{typeof(where).dtype}; write where=mask != 0")
   return spread(name, where, shape)
 
@@ -135,7 +140,8 @@ def spread(name: str, x: Any, shape: Shape) -> Any:
     return x
   extra = len(shape) - len(old)
   if extra < 0 or any(m not in (1, n) for m, n in zip(old, shape[extra:])):
-    raise ValueError(f"{name}: the shape {old} cannot be broadcast to {shape}")
+    raise ValueError(
+        f"{name}: Incompatible shapes for broadcasting: {old} does not fit {shape}")
   return broadcast_in_dim(x, shape, tuple(range(extra, len(shape))))
 
 
@@ -208,6 +214,9 @@ def take_rows(
     x: Any, rows: Any, axis: int, *, sorted_: bool = False, unique: bool = False) -> Any:
   """The parts of `x` along `axis` with these numbers, which must be in range."""
   aval, n = typeof(x), typeof(rows).ndim
+  if not aval.shape[axis]:  # there are no rows, and no numbers of them
+    return lax.full_like(
+        x, 0, shape=(*aval.shape[:axis], *typeof(rows).shape, *aval.shape[axis + 1:]))
   before = tuple(range(axis))
   after = tuple(range(axis + n, aval.ndim - 1 + n))
   numbers = lax.GatherDimensionNumbers((*before, *after), (axis,), (axis,))

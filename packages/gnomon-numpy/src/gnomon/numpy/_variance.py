@@ -11,7 +11,14 @@ from gnomon.core import dtypes
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._reductions import Axis, finish, masked_sum, prepare, wide
+from gnomon.numpy._reductions import (
+  Axis,
+  common_inexact,
+  finish,
+  masked_sum,
+  prepare,
+  wide,
+)
 from gnomon.numpy._values import (
   array_of,
   asked_dtype,
@@ -45,8 +52,7 @@ def _result_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
     raise ValueError(
         f"{name}: the dtype {dtype} cannot hold the deviations of complex numbers; ask "
         "for a complex dtype, or none")
-  work = dtypes.to_inexact_dtype(dtypes.promote_types(own, dtype))
-  return dtype, wide(work)
+  return dtype, wide(common_inexact(own, dtype))
 
 
 def variance(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gnomon
-from gnomon import tree_util
+from gnomon import dtypes, tree_util
 from gnomon.testing._numeric import (
     Function,
     best_step,
@@ -21,6 +21,8 @@ from gnomon.testing._numeric import (
 )
 from gnomon.testing.tolerance import (
     GRADIENT_TOLERANCE,
+    Tolerance,
+    asked_tolerance,
     assert_close,
     gradient_tolerance,
 )
@@ -29,8 +31,8 @@ MODES = ("fwd", "rev")
 
 
 def check_jvp(
-    f: Function, f_jvp: Function, args: Sequence[Any], atol: float | None = None,
-    rtol: float | None = None, eps: float = 1e-4, err_msg: str = "") -> None:
+    f: Function, f_jvp: Function, args: Sequence[Any], atol: Tolerance = None,
+    rtol: Tolerance = None, eps: float = 1e-4, err_msg: str = "") -> None:
   """Checks a forward derivative against central differences along a random direction.
 
   Args:
@@ -67,8 +69,8 @@ def check_jvp(
 
 
 def check_vjp(
-    f: Function, f_vjp: Function, args: Sequence[Any], atol: float | None = None,
-    rtol: float | None = None, eps: float = 1e-4, err_msg: str = "") -> None:
+    f: Function, f_vjp: Function, args: Sequence[Any], atol: Tolerance = None,
+    rtol: Tolerance = None, eps: float = 1e-4, err_msg: str = "") -> None:
   """Checks a reverse derivative against central differences.
 
   With a random tangent t and a random cotangent ct, the pairing of the pulled-back ct
@@ -105,9 +107,9 @@ def check_vjp(
   tangent = numerical_jvp(f, args, tangents, eps)
   actual, size = pairing(tangents, pulled)
   expected, expected_size = pairing(tangent, cotangents)
-  tolerance = _tolerance(args, expected_value)
-  allowed = (tolerance if atol is None else atol) + (
-      tolerance if rtol is None else rtol) * max(size, expected_size)
+  leaves = tree_util.tree_leaves((args, expected_value))
+  allowed = asked_tolerance(atol, GRADIENT_TOLERANCE, leaves) + asked_tolerance(
+      rtol, GRADIENT_TOLERANCE, leaves) * max(size, expected_size)
   if not abs(actual - expected) <= allowed:
     raise AssertionError(
         f"{where}reverse mode disagrees with central differences: pairing the "
@@ -117,8 +119,8 @@ def check_vjp(
 
 def check_grads(
     f: Function, args: Sequence[Any], order: int,
-    modes: Sequence[str] = MODES, atol: float | None = None,
-    rtol: float | None = None, eps: float | None = None) -> None:
+    modes: Sequence[str] = MODES, atol: Tolerance = None, rtol: Tolerance = None,
+    eps: float | None = None) -> None:
   """Checks the derivatives of a function up to an order, in each mixture of modes.
 
   Derivatives are compared with central differences along random directions; those of
@@ -182,7 +184,7 @@ def _differentiable_part(
 
 def _check_order(
     f: Function, args: tuple[Any, ...], order: int, modes: tuple[str, ...],
-    atol: float | None, rtol: float | None, eps: float, done: tuple[str, ...]) -> None:
+    atol: Tolerance, rtol: Tolerance, eps: float, done: tuple[str, ...]) -> None:
   rng = np.random.default_rng(len(done))
   for mode in modes:
     path = (*done, mode)
@@ -222,7 +224,8 @@ def _tolerance(*trees: Any) -> float:
 def _check_types(vectors: Any, points: Any, where: str) -> None:
   """Tangents have the shapes and dtypes of the values (`float0` for integers)."""
   def check(path: Any, vector: Any, point: Any) -> None:
-    if is_float(point) and dtype_of(vector) != dtype_of(point):
+    # NumPy's float64 counts as what it becomes: float32, unless 64 bits are on.
+    if is_float(point) and dtype_of(vector) != dtypes.canonicalize_dtype(dtype_of(point)):
       raise AssertionError(
           f"{where}{tree_util.keystr(path)}: the dtype is {dtype_of(vector)}, but the "
           f"value has {dtype_of(point)}")

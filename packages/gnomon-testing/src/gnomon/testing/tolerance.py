@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ VALUE_TOLERANCE: Mapping[str, float] = {
     "complex64": 2e-6, "complex128": 1e-14,
 }
 """Errors of values: a few units in the last place."""
+
+Tolerance = float | Mapping[Any, float] | None
+"""One number, or numbers by dtype, or the default."""
 
 GRADIENT_TOLERANCE: Mapping[str, float] = {
     "bfloat16": 1e-1, "float16": 2e-2, "float32": 2e-3, "float64": 1e-5,
@@ -44,7 +47,7 @@ def gradient_tolerance(*arrays: Any) -> float:
   return _worst(GRADIENT_TOLERANCE, arrays)
 
 
-def _worst(table: Mapping[str, float], arrays: tuple[Any, ...]) -> float:
+def _worst(table: Mapping[str, float], arrays: Sequence[Any]) -> float:
   names = [str(dtype_of(x)) for x in arrays if is_float(x)]
   unknown = [name for name in names if name not in table]
   if unknown:
@@ -54,7 +57,7 @@ def _worst(table: Mapping[str, float], arrays: tuple[Any, ...]) -> float:
 
 
 def assert_close(
-    actual: Any, expected: Any, *, atol: float | None = None, rtol: float | None = None,
+    actual: Any, expected: Any, *, atol: Tolerance = None, rtol: Tolerance = None,
     tolerances: Mapping[str, float] = VALUE_TOLERANCE, check_dtypes: bool = False,
     message: str = "") -> None:
   """Asserts that two trees of arrays agree in structure, shapes and values.
@@ -65,7 +68,8 @@ def assert_close(
   Args:
     actual: a pytree of arrays.
     expected: a pytree of the same structure.
-    atol: the absolute tolerance; by default that of the less precise dtype of the two.
+    atol: the absolute tolerance, or several by dtype; by default that of the less
+      precise dtype of the two.
     rtol: the relative tolerance, likewise.
     tolerances: the defaults by dtype.
     check_dtypes: whether dtypes must agree as well.
@@ -89,10 +93,20 @@ def assert_close(
     if check_dtypes and dtype_of(a) != dtype_of(b):
       raise AssertionError(
           f"{where}: the dtype is {dtype_of(a)}, but should be {dtype_of(b)}")
-    default = _worst(tolerances, (a, b))
     _assert_leaf_close(
-        wide(a), wide(b), default if atol is None else atol,
-        default if rtol is None else rtol, where)
+        wide(a), wide(b), asked_tolerance(atol, tolerances, (a, b)),
+        asked_tolerance(rtol, tolerances, (a, b)), where)
+
+
+def asked_tolerance(
+    given: Tolerance, defaults: Mapping[str, float], arrays: Sequence[Any]) -> float:
+  """The tolerance that a user asked for, or the default one."""
+  if given is None:
+    return _worst(defaults, arrays)
+  if isinstance(given, Mapping):
+    named = {np.dtype(dtype).name: value for dtype, value in given.items()}
+    return _worst({**defaults, **named}, arrays)
+  return given
 
 
 def _leaves(tree: Any) -> list[tuple[tree_util.KeyPath, Any]]:
