@@ -20,8 +20,8 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
 }
 # Core's own modules that `import gnomon` does not load, but on first use.
 LAZY: frozenset[str] = frozenset({
-    "ad", "ad_checkpoint", "api_util", "checkpoint_policies", "custom_derivatives",
-    "debug", "dlpack",
+    "ad", "ad_checkpoint", "api_util", "checkpoint_policies", "custom_batching",
+    "custom_derivatives",    "debug", "dlpack",
     "experimental", "extend", "interpreters", "lib", "memory", "sharding", "stages",
     "version"})
 # Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.

@@ -7,8 +7,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from gnomon.api import tools
 from gnomon.core import dtypes
 from gnomon.core.structural import add_tangents, instantiate
@@ -59,25 +57,6 @@ class SymbolicZero:
     return f"SymbolicZero({self.aval})"
 
 
-def _positional(
-    fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-  """The arguments of a call as positional ones, defaults filled in."""
-  sig = tools.signature_of(fun)
-  if sig is None:
-    if kwargs:
-      raise TypeError(
-          f"{tools.function_name(fun)} has a custom derivative and no signature that "
-          f"Python can tell: pass its arguments by position, not {', '.join(kwargs)}")
-    return args
-  bound = sig.bind(*args, **kwargs)
-  if bound.kwargs:
-    raise TypeError(
-        f"{tools.function_name(fun)} has a custom derivative: its keyword-only arguments "
-        f"({', '.join(bound.kwargs)}) cannot be passed on to the rule by position")
-  bound.apply_defaults()  # also of keyword-only arguments, which the rule is not given
-  return bound.args
-
-
 class _Custom:
   """What the two kinds share: arguments that are not differentiated, and calling."""
 
@@ -115,7 +94,8 @@ class _Custom:
       self, args: tuple[Any, ...], kwargs: dict[str, Any],
   ) -> tuple[list[Any], list[Any], Any]:
     """Fixed arguments, differentiable ones, and a function that merges them."""
-    args = _positional(self.fun, args, kwargs) if kwargs or self._defaults else args
+    if kwargs or self._defaults:
+      args = tools.bound_arguments(self.fun, args, kwargs, "derivative")
     n = len(args)
     nums = tuple(i % n for i in self.nondiff_argnums if -n <= i < n)
     held = {i: args[i] for i in nums}
@@ -408,30 +388,3 @@ def _up_to(tree: Any, ct: Any) -> list[Any] | None:
     return tree.flatten_up_to(ct)  # type: ignore[no-any-return]
   except (ValueError, TypeError):
     return None
-
-
-def stop_gradient(x: Any) -> Any:
-  """The value of `x` (a pytree), with zero derivative.
-
-  >>> import gnomon
-  >>> from gnomon import lax
-  >>> float(gnomon.grad(lambda x: lax.mul(x, lax.stop_gradient(x)))(3.0))
-  3.0
-  """
-  return tree_map(_stop, x)
-
-
-def _stop(x: Any) -> Any:
-  aval = typeof(x)
-  if not dtypes.issubdtype(aval.dtype, np.inexact):
-    return x
-  return _stopped(x)
-
-
-_stopped = custom_jvp(lambda x: x)
-
-
-@_stopped.defjvp
-def _(primals: Any, tangents: Any) -> Any:
-  (x,) = primals
-  return x, instantiate(Zero(typeof(x).to_tangent_aval()))

@@ -21,6 +21,7 @@ from gnomon.core.structural import instantiate
 from gnomon.core.types import typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.transform.custom_derivatives import stage_function
+from gnomon.transform.expansion import unmapped
 from gnomon.transform.vmap import Axis, batch_jaxpr, to_dim
 
 flatten = tools.flatten
@@ -148,7 +149,7 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, callee: ClosedJax
 
   def stage(avals: Sequence[Any]) -> tuple[ClosedJaxpr, Sequence[Any]]:
     back, outer = inner([
-        a if d is None else _unmapped(a, d)
+        unmapped(a, d)
         for a, d in zip(avals, [*res_dims, *[0] * len(avals)])])
     back, _ = batch_jaxpr(
         back, axis, (*[None] * len(outer), *res_dims, *[0] * (len(avals) - num_res)),
@@ -159,8 +160,3 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, callee: ClosedJax
       *args[:n], *lin, callee=batched, num_callee_consts=num_callee_consts,
       num_res=num_res, transpose_thunk=Thunk(stage))
   return outs, [0] * len(outs)
-
-
-def _unmapped(aval: Any, dim: int) -> Any:
-  """The type of one of the values that are mapped."""
-  return aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1:])

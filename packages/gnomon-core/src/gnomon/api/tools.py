@@ -68,6 +68,29 @@ def signature_of(fun: Any) -> inspect.Signature | None:
     return None
 
 
+def bound_arguments(
+    fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str,
+) -> tuple[Any, ...]:
+  """The arguments of a call as positional ones, defaults filled in.
+
+  `what` the function has of its own, for messages.
+  """
+  sig = signature_of(fun)
+  if sig is None:
+    if kwargs:
+      raise TypeError(
+          f"{function_name(fun)} has a custom {what} and no signature that Python can "
+          f"tell: pass its arguments by position, not {', '.join(kwargs)}")
+    return args
+  bound = sig.bind(*args, **kwargs)
+  if bound.kwargs:
+    raise TypeError(
+        f"{function_name(fun)} has a custom {what}: its keyword-only arguments "
+        f"({', '.join(bound.kwargs)}) cannot be passed on to the rule by position")
+  bound.apply_defaults()  # also of keyword-only arguments, which the rule is not given
+  return bound.args
+
+
 def leaf_names(
     fun: Any, tree: Any, skipped: Sequence[int] = ()) -> Callable[[], list[str]]:
   """Names for the leaves of `(args, kwargs)` of a call, made only for a message."""

@@ -23,6 +23,7 @@ from gnomon.core.types import typeof
 from gnomon.core.zero import UndefinedPrimal
 from gnomon.transform.call import closed_once
 from gnomon.transform.dce import dce_closed, dce_jaxpr
+from gnomon.transform.expansion import define_by_expansion
 from gnomon.transform.jvp import Moves, jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.linearize import linearize_jaxpr
 from gnomon.transform.partial_eval import Policy, Split, split_jaxpr
@@ -163,37 +164,7 @@ def _expanded(
   return eval_jaxpr(linear, (), *residuals, *args[n:])
 
 
-impl_rule.define(remat_lin_p)(_expanded)
-
-
-@lower.define(remat_lin_p)
-def _(ctx: Any, *values: Any, **params: Any) -> Any:
-  jaxpr = trace_to_closed(lambda *xs: _expanded(*xs, **params), ctx.avals_in)
-  return ctx.inline(jaxpr, values)
-
-
-@jvp_rule.define(remat_lin_p)
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-  avals = [typeof(x) for x in primals]
-  jaxpr = trace_to_closed(lambda *xs: _expanded(*xs, **params), avals)
-  both, moved = jvp_jaxpr(jaxpr, moves_of(tangents))
-  outs = eval_jaxpr(both.jaxpr, both.consts, *primals, *moving(tangents))
-  n = len(jaxpr.out_avals)
-  return outs[:n], place(outs[n:], moved, jaxpr.out_avals)
-
-
-def _unmapped(aval: Any, dim: int | None) -> Any:
-  if dim is None:
-    return aval
-  return aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1:])
-
-
-@batch_rule.define(remat_lin_p)
-def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-  avals = [_unmapped(typeof(x), d) for x, d in zip(args, dims)]
-  jaxpr = trace_to_closed(lambda *xs: _expanded(*xs, **params), avals)
-  batched, places = batch_jaxpr(jaxpr, axis, tuple(dims))
-  return eval_jaxpr(batched.jaxpr, batched.consts, *args), places
+define_by_expansion(remat_lin_p, _expanded)
 
 
 @transpose_rule.define(remat_lin_p)
