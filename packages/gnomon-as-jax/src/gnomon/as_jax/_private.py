@@ -1,0 +1,79 @@
+"""JAX's private names that libraries cannot be imported without: the package `jax._src`.
+
+Each is here for a library that is named beside it, and stands for a public or an own name
+of gnomon. Nothing else of JAX's private modules exists: an unknown name raises an error
+that says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import Any
+
+# By module below `jax._src`: a name, and where in gnomon it is.
+NAMES: dict[str, dict[str, str]] = {
+    # equinox: leaves its own frames out of tracebacks; jaxtyping does the same
+    "traceback_util": {"register_exclusion": "gnomon.core.source:register_exclusion"},
+    # equinox.nn.Embedding: promotion that is refused
+    "dtypes": {
+        "TypePromotionError": "gnomon.dtypes:TypePromotionError",
+    },
+    # equinox: waits for effects when a jitted function ends
+    "dispatch": {"wait_for_tokens": "gnomon.runtime.callbacks:effects_barrier"},
+}
+
+
+class Private(types.ModuleType):
+  """A module below `jax._src`, with the names of the table."""
+
+  def __getattr__(self, name: str) -> Any:
+    below = self.__name__.removeprefix("jax._src.")
+    place = NAMES.get(below, {}).get(name)
+    if place is None:
+      if f"{below}.{name}" in NAMES or any(
+          key.startswith(f"{below}.{name}.") for key in NAMES):
+        return importlib.import_module(f"{self.__name__}.{name}")
+      raise AttributeError(unknown(f"{self.__name__}.{name}"), name=name, obj=self)
+    where, _, attribute = place.partition(":")
+    value = getattr(importlib.import_module(where), attribute)
+    self.__dict__[name] = value
+    return value
+
+  def __dir__(self) -> list[str]:
+    return sorted(NAMES.get(self.__name__.removeprefix("jax._src."), ()))
+
+
+def unknown(name: str) -> str:
+  """What is said of a private name that gnomon does not have."""
+  return (
+      f"{name} is a private name of JAX, which gnomon does not have: it is not part of "
+      "the interface that gnomon offers under the name jax. If a library needs it, open "
+      "an issue of gnomon that names the library and this name")
+
+
+def module(fullname: str) -> types.ModuleType:
+  """The module `jax._src.X`.
+
+  Raises:
+    ModuleNotFoundError: no name of it is in the table.
+  """
+  below = fullname.removeprefix("jax._src.")
+  if below not in NAMES and not any(key.startswith(below + ".") for key in NAMES):
+    raise ModuleNotFoundError(unknown(fullname), name=fullname)
+  found = Private(fullname, f"Names of {fullname} that libraries use.")
+  if below not in NAMES or any(key.startswith(below + ".") for key in NAMES):
+    found.__path__ = []
+  return found
+
+
+def __getattr__(name: str) -> Any:
+  if name.startswith("__"):
+    raise AttributeError(name)
+  try:
+    return importlib.import_module(f"jax._src.{name}")
+  except ModuleNotFoundError as e:
+    raise AttributeError(str(e)) from None
+
+
+__path__: list[str] = []
