@@ -225,7 +225,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: lax.reduce(X, np.int32(0), lax.add, (0,)), TypeError, "dtypes of the oper"),
     (lambda: lax.reduce({"a": X}, {"b": 0.0}, lax.add, (0,)), ValueError, "one struct"),
     (lambda: lax.reduce((), (), lax.add, (0,)), ValueError, "at least one"),
-    (lambda: lax.reduce(X, 0.0, lambda a, b: (a, b), (0,)), TypeError, "must return"),
+    (lambda: lax.reduce(X, 0.0, lambda a, b: (a, b), (0,)), ValueError, "same tree"),
     (lambda: lax.reduce(X, 0.0, lax.gt, (0,)), TypeError, r"bool\[\]"),
     (lambda: lax.reduce((X, X.T), (0.0, 0.0), lambda a, b: a, (0,)), TypeError, "one sh"),
     (lambda: lax.reduce(X, 2.0, lax.add, (-1,)), ValueError, "between 0 and 1"),

@@ -393,6 +393,16 @@ if TYPE_CHECKING:
   from gnomon.lax._trigonometry import tan_p as tan_p
   from gnomon.lax._trigonometry import tanh as tanh
   from gnomon.lax._trigonometry import tanh_p as tanh_p
+
+  # windows
+  from gnomon.lax._windows import reduce_window as reduce_window
+  from gnomon.lax._windows import reduce_window_max_p as reduce_window_max_p
+  from gnomon.lax._windows import reduce_window_min_p as reduce_window_min_p
+  from gnomon.lax._windows import reduce_window_p as reduce_window_p
+  from gnomon.lax._windows import reduce_window_sum_p as reduce_window_sum_p
+  from gnomon.lax._windows import select_and_gather_add_p as select_and_gather_add_p
+  from gnomon.lax._windows import select_and_scatter_add_p as select_and_scatter_add_p
+  from gnomon.lax._windows import select_and_scatter_p as select_and_scatter_p
   from gnomon.lax._windows_shape import padtype_to_pads as padtype_to_pads
   from gnomon.lax._windows_shape import (
     reduce_window_shape_tuple as reduce_window_shape_tuple,

@@ -86,6 +86,10 @@ NAMES = {
         "acos acos_p acosh acosh_p asin asin_p asinh asinh_p atan atan2 atan2_p atan_p "
         "atanh atanh_p cos cos_p cosh cosh_p sin sin_p sinh sinh_p tan tan_p tanh "
         "tanh_p"),
+    "_windows": (
+        "reduce_window reduce_window_max_p reduce_window_min_p reduce_window_p "
+        "reduce_window_sum_p select_and_gather_add_p select_and_scatter_add_p "
+        "select_and_scatter_p"),
     "_windows_shape": "padtype_to_pads reduce_window_shape_tuple",
     "gnomon.api.custom": "stop_gradient",
     "gnomon.core.derive": (

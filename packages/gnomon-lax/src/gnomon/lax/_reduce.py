@@ -80,12 +80,12 @@ def reduce(
         f"{tree} and {init_tree}")
   if not xs:
     raise ValueError("reduce needs at least one operand")
-  inits = [_scalar_like(x, v) for x, v in zip(xs, inits)]
+  inits = [initial_value("reduce", x, v) for x, v in zip(xs, inits)]
   axes = ints(dimensions)
   scalars = [
       ShapedArray((), typeof(x).dtype, typeof(x).weak_type and typeof(v).weak_type)
       for x, v in zip(xs, inits)]
-  jaxpr = _program(computation, tree, scalars)
+  jaxpr = scalar_program("reduce", computation, tree, scalars)
   if not axes:  # nothing is combined, not even the initial values
     return tree_unflatten(
         tree, [convert(x, a.dtype, a.weak_type) for x, a in zip(xs, scalars)])
@@ -97,35 +97,39 @@ def reduce(
   return tree_unflatten(tree, outs)
 
 
-def _scalar_like(x: Any, init: Any) -> Any:
+def initial_value(name: str, x: Any, init: Any) -> Any:
   """An initial value, Python numbers in the dtype of the operand."""
   aval, own = typeof(x), typeof(init)
   if own.shape:
-    raise ValueError(f"reduce needs scalars as init_values, got {own}")
+    raise ValueError(f"{name} needs scalars as init_values, got {own}")
   if type(init) in (bool, int, float, complex):
     weak = aval.weak_type and own.dtype == aval.dtype
     return init if weak else np.asarray(init).astype(aval.dtype)[()]
   if own.dtype != aval.dtype:
     raise TypeError(
-        f"reduce needs init_values of the dtypes of the operands: got {own} for {aval}")
+        f"{name} needs init_values of the dtypes of the operands: got {own} for {aval}")
   return init
 
 
-def _program(computation: Any, tree: Any, scalars: list[ShapedArray]) -> ClosedJaxpr:
+def scalar_program(
+    name: str, computation: Any, tree: Any, scalars: list[ShapedArray]) -> ClosedJaxpr:
   """The computation as a jaxpr of two times the scalars."""
   n = len(scalars)
   _, in_tree = tree_flatten(((tree_unflatten(tree, [0] * n),) * 2, {}))
-  body = trace_body(computation, "reduce", in_tree, scalars * 2)
+  body = trace_body(computation, name, in_tree, scalars * 2)
   if has_tracers(body.consts):
     raise NotImplementedError(
-        "the computation of reduce may depend on its arguments only: it closes over a "
+        f"the computation of {name} may depend on its arguments only: it closes over a "
         "traced value, which is not supported")
   got = [a.strip_weak_type() for a in body.out_avals]
-  if body.out_tree != tree or got != [a.strip_weak_type() for a in scalars]:
+  if body.out_tree != tree:
+    raise ValueError(
+        f"{name} output must have the same tree structure as the operands: the "
+        f"computation returned {body.out_tree}, for {tree}")
+  if got != [a.strip_weak_type() for a in scalars]:
     raise TypeError(
-        "the computation of reduce must return what it is given, scalars of types "
-        f"{', '.join(map(str, scalars))} in the structure {tree}: it returned "
-        f"{', '.join(map(str, got))} in the structure {body.out_tree}")
+        f"the computation of {name} must return what it is given, scalars of types "
+        f"{', '.join(map(str, scalars))}: it returned {', '.join(map(str, got))}")
   jaxpr, consts = body.jaxpr, body.consts
   weak = [a.weak_type for a in body.out_avals]
   if not consts and weak == [a.weak_type for a in scalars]:
@@ -137,23 +141,31 @@ def _program(computation: Any, tree: Any, scalars: list[ShapedArray]) -> ClosedJ
       scalars * 2)
 
 
-_KNOWN: dict[Primitive, tuple[Primitive, Callable[[Any], Any]]] = {
+_KNOWN: dict[Primitive | None, tuple[Primitive, Callable[[Any], Any]]] = {
     add_p: (reduce_sum_p, lambda dtype: 0), mul_p: (reduce_prod_p, lambda dtype: 1),
     max_p: (reduce_max_p, least), min_p: (reduce_min_p, greatest),
     or_p: (reduce_or_p, lambda dtype: 0), and_p: (reduce_and_p, all_bits),
     xor_p: (reduce_xor_p, lambda dtype: 0)}
 
 
-def _known_reduction(jaxpr: ClosedJaxpr, x: Any, init: Any, axes: Axes) -> Any:
-  """The result of a reduction with a primitive of its own, or None."""
+def only_operation(jaxpr: ClosedJaxpr) -> Primitive | None:
+  """The primitive that a program of two scalars applies to them, if it does only that."""
   eqns, invars = jaxpr.jaxpr.eqns, jaxpr.jaxpr.invars
-  if isinstance(init, Tracer) or len(eqns) != 1 or eqns[0].primitive not in _KNOWN:
+  if len(eqns) != 1 or len(invars) != 2 or set(eqns[0].invars) != set(invars):
     return None
-  if set(eqns[0].invars) != set(invars) or jaxpr.jaxpr.outvars != eqns[0].outvars:
+  if jaxpr.jaxpr.outvars != eqns[0].outvars:
     return None
   if any(v is not None for v in eqns[0].params.values()):
     return None
-  p, start = _KNOWN[eqns[0].primitive]
+  return eqns[0].primitive
+
+
+def _known_reduction(jaxpr: ClosedJaxpr, x: Any, init: Any, axes: Axes) -> Any:
+  """The result of a reduction with a primitive of its own, or None."""
+  known = _KNOWN.get(only_operation(jaxpr))
+  if known is None or isinstance(init, Tracer):
+    return None
+  p, start = known
   dtype = typeof(x).dtype
   if np.asarray(init) != np.asarray(start(dtype)).astype(dtype):
     return None
@@ -188,7 +200,7 @@ def _(ctx: Any, *values: Any, jaxpr: ClosedJaxpr, dimensions: Axes) -> Values:
   return list(op.results)
 
 
-def _in_tree(
+def in_tree(
     jaxpr: ClosedJaxpr, axes: Axes, xs: Values, starts: Values, ts: Values,
     t_starts: Values) -> list[Any]:
   """Reduces in a tree; returns values, then the tangents of those that have any.
@@ -235,7 +247,7 @@ def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr,
   t_starts = [
       Zero(typeof(o)) if type(t) is Zero else broadcast_in_dim(t, shape, ())
       for t, o in zip(tangents[n:], outs)]
-  both = _in_tree(jaxpr, dimensions, primals[:n], starts, tangents[:n], t_starts)
+  both = in_tree(jaxpr, dimensions, primals[:n], starts, tangents[:n], t_starts)
   moving = iter(both[n:])
   return outs, [
       next(moving) if dtypes.issubdtype(typeof(o).dtype, np.inexact)
@@ -257,4 +269,4 @@ def _(axis: Any, args: Values, dims: Values, *, jaxpr: ClosedJaxpr,
   starts = [
       broadcast_in_dim(v, shape, () if d is None else (0,))
       for v, d in zip(inits, places)]
-  return _in_tree(jaxpr, axes, xs, starts, (), ()), (0,) * n
+  return in_tree(jaxpr, axes, xs, starts, (), ()), (0,) * n

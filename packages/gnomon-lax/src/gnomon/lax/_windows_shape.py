@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from operator import index as as_int
 from typing import Any, NamedTuple
@@ -66,10 +65,13 @@ class Windows(NamedTuple):
 
   def with_dimension(self, at: int) -> Windows:
     """Windows of size 1 along one more dimension."""
-    def insert(values: Any, one: Any) -> Any:
+    def insert(values: tuple[Any, ...], one: Any) -> tuple[Any, ...]:
       return (*values[:at], one, *values[at:])
 
-    return Windows(*(insert(v, (0, 0) if v is self.padding else 1) for v in self))
+    sizes, strides, padding, *dilations = self
+    return Windows(
+        insert(sizes, 1), insert(strides, 1), insert(padding, (0, 0)),
+        insert(dilations[0], 1), insert(dilations[1], 1))
 
 
 def padded(x: Any, w: Windows, filler: Any) -> Any:
@@ -165,7 +167,7 @@ def per_dimension(values: Any, n: int) -> Shape:
 
 def reduce_window_shape_tuple(
     operand_shape: Sequence[int], window_dimensions: Sequence[int],
-    window_strides: Sequence[int], padding: Sequence[tuple[int, int]],
+    window_strides: Sequence[int], padding: str | Sequence[tuple[int, int]],
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None) -> Shape:
   """The shape of a reduction over windows.
@@ -174,7 +176,7 @@ def reduce_window_shape_tuple(
     operand_shape: the shape of the operand.
     window_dimensions: sizes of the windows.
     window_strides: steps from one window to the next.
-    padding: pairs of sizes before and after.
+    padding: a name, see `padtype_to_pads`, or pairs of sizes before and after.
     base_dilation: how far the operand's elements are pulled apart.
     window_dilation: how far the elements of a window are.
 
@@ -185,13 +187,27 @@ def reduce_window_shape_tuple(
   Raises:
     TypeError: an argument is not as long as the shape, or a size is not positive.
   """
-  n = len(operand_shape)
+  shape = ints(operand_shape)
+  return windows_over(
+      "reduce_window_shape_tuple", shape, window_dimensions, window_strides, padding,
+      base_dilation, window_dilation).counts(shape)
+
+
+def windows_over(
+    name: str, shape: Shape, window_dimensions: Any, window_strides: Any, padding: Any,
+    base_dilation: Any, window_dilation: Any) -> Windows:
+  """The user's windows over all dimensions of an array, checked."""
+  n = len(shape)
   w = Windows(
-      ints(window_dimensions), ints(window_strides),
-      pairs(padding, "reduce_window_shape_tuple"), per_dimension(base_dilation, n),
-      per_dimension(window_dilation, n))
-  check_windows("reduce_window_shape_tuple", w, tuple(operand_shape))
-  return w.counts(operand_shape)
+      ints(window_dimensions), per_dimension(window_strides, n), ((0, 0),) * n,
+      per_dimension(base_dilation, n), per_dimension(window_dilation, n))
+  check_windows(name, w, shape)
+  if isinstance(padding, str):
+    pads = padtype_to_pads(w.base(shape), w.extents, w.window_strides, padding)
+    return w._replace(padding=tuple(pads))
+  w = w._replace(padding=pairs(padding, name))
+  check_windows(name, w, shape)
+  return w
 
 
 def check_windows(name: str, w: Windows, shape: Shape) -> None:
@@ -208,8 +224,3 @@ def check_windows(name: str, w: Windows, shape: Shape) -> None:
     if field != "padding" and any(v < 1 for v in values):
       raise TypeError(
           f"{name} {field} must have every element be strictly positive, got {values}")
-
-
-def count(w: Windows) -> int:
-  """How many elements a window has."""
-  return math.prod(w.window_dimensions)
