@@ -240,7 +240,11 @@ def from_dlpack(
           "the memory of the DLPack tensor does not start at a multiple of 64 bytes, so"
           " it cannot be used without a copy; ask with copy=None") from None
     raise
-  return copy_to(array, device, array._sharding, copy=True) if copy else array
+  if not copy:
+    return array
+  own = copy_to(array, device, array._sharding, copy=True)
+  block([own])  # the memory may change as soon as the caller has the copy
+  return own
 
 
 def shard_indices(sharding: Any, shape: Sequence[int]) -> list[tuple[slice, ...]]:
