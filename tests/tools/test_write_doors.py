@@ -7,7 +7,7 @@ import pathlib
 import pytest
 import write_doors
 
-INIT = '''
+INIT = """
 from typing import TYPE_CHECKING
 
 from gnomon.lax._own import loaded_at_once as loaded_at_once
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
   from gnomon._door import open_door
   from gnomon.lax._names import NAMES
-'''
+"""
 
 
 @pytest.fixture

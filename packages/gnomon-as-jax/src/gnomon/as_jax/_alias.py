@@ -141,4 +141,4 @@ def activate() -> None:
   _load.refuse_other_frontend()
   if FINDER not in sys.meta_path:
     _load.allow_alias()
-    sys.meta_path.insert(0, FINDER)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, FINDER)

@@ -154,11 +154,12 @@ def _types(
     raise ValueError(
         f"a {what} needs a type for each axis: axis_names is {tuple(names)}, axis_types "
         f"is {types}")
-  return types
+  found: tuple[AxisType, ...] = types
+  return found
 
 
-def _names(what: str, names: Any) -> tuple[Any, ...]:
-  names = (names,) if isinstance(names, str) else tuple(names)
+def _names(what: str, given: Any) -> tuple[Any, ...]:
+  names: tuple[Any, ...] = (given,) if isinstance(given, str) else tuple(given)
   if None in names:
     raise ValueError(f"the names of the axes of a {what} cannot be None, got {names}")
   if len(set(names)) < len(names):
@@ -186,7 +187,7 @@ class AbstractMesh(_Axes):
   """
 
   __slots__ = ("abstract_device",)
-  _made: ClassVar[WeakValueDictionary[Any, Any]] = WeakValueDictionary()
+  _made: ClassVar[Any] = WeakValueDictionary()
 
   abstract_device: AbstractDevice | None
 
@@ -205,13 +206,14 @@ class AbstractMesh(_Axes):
       axis_types = (axis_types,) * len(names)
     types = _types("AbstractMesh", names, axis_types, AxisType.Auto)
     key = (sizes, names, types, abstract_device)
-    found = cls._made.get(key)
+    found: Self | None = cls._made.get(key)
     if found is None:
       found = super().__new__(cls)
       found.axis_sizes, found.axis_names, found.axis_types = sizes, names, types
       found.abstract_device = abstract_device
       found._hash = hash(key)
-      found = cls._made.setdefault(key, found)
+      one: Self = cls._made.setdefault(key, found)  # another thread may have been first
+      return one
     return found
 
   def __reduce__(self) -> Any:
@@ -305,7 +307,7 @@ class Mesh(_Axes):
   """
 
   __slots__ = ("_device_list", "_devices")
-  _made: ClassVar[WeakValueDictionary[Any, Any]] = WeakValueDictionary()
+  _made: ClassVar[Any] = WeakValueDictionary()
 
   _devices: Any
   _device_list: Any
@@ -328,7 +330,7 @@ class Mesh(_Axes):
       types: tuple[AxisType, ...],
   ) -> Self:
     key = (tuple(grid.flat), sizes, names, types)
-    found = cls._made.get(key)
+    found: Self | None = cls._made.get(key)
     if found is None:
       found = super().__new__(cls)
       grid.flags.writeable = False
@@ -336,7 +338,8 @@ class Mesh(_Axes):
       found._devices = grid
       found._device_list = clients.DeviceList(tuple(grid.flat)) if grid.size else None
       found._hash = hash(key)
-      found = cls._made.setdefault(key, found)
+      one: Self = cls._made.setdefault(key, found)  # another thread may have been first
+      return one
     return found
 
   def __deepcopy__(self, memo: Any) -> Mesh:
@@ -355,7 +358,7 @@ class Mesh(_Axes):
   @property
   def is_scalar(self) -> bool:
     """Whether it is a single device, without axes."""
-    return self._devices.ndim == 0
+    return bool(self._devices.ndim == 0)
 
   @property
   def device_ids(self) -> Any:

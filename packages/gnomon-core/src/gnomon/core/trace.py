@@ -22,7 +22,8 @@ class Trace:
   """What happens to an operation: it is computed, recorded, or transformed first."""
 
   __slots__ = ("__weakref__", "done", "name")
-  records = False  # whether it writes down where operations come from (`source`)
+  records = False  # whether it writes down where operations come from
+  source: Any  # that place, while a recording trace is told it
 
   def __init__(self) -> None:
     self.done = False
@@ -36,6 +37,18 @@ class Trace:
 
   def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
     raise NotImplementedError(type(self).__name__)
+
+
+class Function:
+  """A function of flat values, called as other libraries call wrapped functions."""
+
+  __slots__ = ("call_wrapped",)
+
+  def __init__(self, fun: Any) -> None:
+    self.call_wrapped = fun
+
+  def __call__(self, *args: Any) -> Any:
+    return self.call_wrapped(*args)
 
 
 class EvalTrace(Trace):
@@ -95,7 +108,11 @@ class Tracer:
 
   aval: Any
   _trace: Any
+  is_box = False  # whether it is a mutable reference that holds a traced value
   __array_priority__ = 100  # NumPy's operators give way to those of tracers
+
+  def __init__(self, trace: Any) -> None:
+    self._trace = trace
 
   def _is_traced_array(self) -> bool:
     return True
@@ -113,6 +130,26 @@ class Tracer:
 
   def _origin_message(self) -> str:
     return self.origin()
+
+  # ---- as other libraries know it
+
+  def full_lower(self) -> Any:
+    """The tracer itself: there are no levels."""
+    return self
+
+  def get_referent(self) -> Any:
+    """What this value stands for, where its trace knows it; else the tracer itself."""
+    value = self.concrete()
+    return self if value is None else value
+
+  def to_concrete_value(self) -> Any:
+    """The value, where this trace knows it; otherwise None."""
+    return self.concrete()
+
+  @property
+  def dimension_as_value(self) -> Any:
+    """The size that a tracer stands for: None, since sizes are known numbers."""
+    return None
 
   # ---- what the type knows
 

@@ -212,7 +212,8 @@ def _named_text(self: Any) -> str:
 def replicated_axes(self: Any) -> frozenset[Any]:
   """The axes of the mesh over which the array is repeated."""
   used = {a for e in self.spec for a in axes_of(e)} | self.spec.unreduced
-  return frozenset(self.mesh.axis_names) - used
+  names: frozenset[Any] = frozenset(self.mesh.axis_names)
+  return names - used
 
 
 def _named_devices(self: Any) -> int:
