@@ -314,3 +314,11 @@ def test_errors_of_arguments(change: Any, error: Any, match: str) -> None:
 def test_errors_of_operands(x: Any, y: Any, error: Any, match: str) -> None:
   with pytest.raises(error, match=match):
     function(ONES)(x, y)
+
+
+def test_ranks_beside_dimension_numbers() -> None:
+  numbers = lax.ConvDimensionNumbers((0, 1, 2), (0, 1, 2), (0, 1, 2))
+  with pytest.raises(ValueError, match="same number of dimensions, got float32"):
+    lax.conv_general_dilated(
+        np.ones((1, 1, 1), "f"), np.ones((1, 1, 1, 1), "f"), (1,), [(0, 0)],
+        dimension_numbers=numbers)

@@ -182,17 +182,12 @@ def test_several_operands() -> None:
     check_grads(lambda x: f(x, places)[0], (x.astype("d"),), 2, ("fwd", "rev"))
 
 
-def finite(x: Any) -> Any:
-  """Without the infinities of windows that see padding only."""
-  return lax.select(lax.is_finite(x), x, lax.full_like(x, 0))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives(name: str) -> None:
   shape, params = CASES[name]
   with gnomon.enable_x64(True):
     for op in LAX if name in ("strides", "all") else ("sum", "max"):
-      check_grads(lambda x, op=op: finite(reduced(x, LEAST[op], LAX[op], params)),
+      check_grads(lambda x, op=op: reduced(x, LEAST[op], LAX[op], params),
                   (distinct(shape),), 1, ("fwd", "rev"))
 
 
@@ -202,7 +197,7 @@ def test_second_derivatives(name: str) -> None:
   with gnomon.enable_x64(True):
     for op in ("sum", "max"):
       f = gnomon.jit(
-          lambda x, op=op: lax.sin(finite(reduced(x, LEAST[op], LAX[op], params))))
+          lambda x, op=op: lax.tanh(reduced(x, LEAST[op], LAX[op], params)))
       check_grads(f, (distinct(shape),), 2, ("fwd", "rev"))
 
 

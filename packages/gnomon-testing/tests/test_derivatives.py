@@ -49,6 +49,11 @@ def test_right_derivatives_pass() -> None:
     check_grads(lax.log, (np.float64(0.4),), order=3, atol=1e-8, rtol=1e-8)
 
 
+def test_what_stays_infinite_does_not_move() -> None:
+  which, infinity = np.array([True, False]), np.full(2, -np.inf, "f")
+  check_grads(lambda x: lax.select(which, infinity, x), (np.float32([1, 2]),), 1)
+
+
 def test_integers_are_held_fixed() -> None:
   def f(x: Any, n: Any) -> Any:
     return lax.mul(x, lax.convert_element_type(n, "float32")), n

@@ -160,8 +160,9 @@ def conv_with_general_padding(
 
 def _check_numbers(numbers: ConvDimensionNumbers, x: ShapedArray, y: ShapedArray) -> None:
   if x.ndim != y.ndim:
-    raise TypeError(
-        f"convolution requires lhs and rhs ndim to be equal, got {x.ndim} and {y.ndim}.")
+    raise ValueError(
+        "conv_general_dilated lhs and rhs must have the same number of dimensions, got "
+        f"{x} and {y}")
   if x.ndim < 2:
     raise TypeError(
         "convolution needs operands with a batch and a feature dimension (output and "

@@ -74,7 +74,8 @@ def moved(x: Any, tangent: Any, step: float) -> Any:
 def numerical_jvp(f: Function, primals: Any, tangents: Any, step: float) -> Any:
   """The derivative of `f` along `tangents`, by central differences.
 
-  The error is of second order in `step`, plus that of rounding divided by it.
+  The error is of second order in `step`, plus that of rounding divided by it. A result
+  that is and stays infinite does not move.
   Integer outputs have no derivative: `float0` zeros stand for it.
   """
   ahead = f(*tree_util.tree_map(lambda x, t: moved(x, t, step), primals, tangents))
@@ -83,7 +84,9 @@ def numerical_jvp(f: Function, primals: Any, tangents: Any, step: float) -> Any:
   def slope(a: Any, b: Any) -> np.ndarray[Any, Any]:
     if not is_float(a):
       return np.zeros(np.shape(a), dtypes.float0)
-    return np.asarray((wide(a) - wide(b)) / (2 * step))
+    a, b = wide(a), wide(b)
+    moved_by = np.subtract(a, b, out=np.zeros_like(a), where=a != b)
+    return np.asarray(moved_by / (2 * step))
 
   return tree_util.tree_map(slope, ahead, behind)
 
