@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE, META = "gnomon-core", "gnomon"
 MODULES_OF = {  # distributions whose module has another name
-    "absl-py": "absl", "scikit-learn": "sklearn"}
+    "absl-py": "absl", "pillow": "PIL", "scikit-learn": "sklearn"}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import importlib
 import runpy
 import sys
 
-SLICES = ("numpy", "lax", "random", "tree", "tree_util", "nn", "dtypes")
+SLICES = ("numpy", "lax", "random", "tree", "tree_util", "nn", "image", "dtypes")
 
 
 def alias() -> None:

@@ -1,0 +1,256 @@
+"""Scaled dot-product attention.
+
+Shapes are written with one letter an axis: B instances, T queries, S keys and values, N
+heads of queries, K heads of keys and values, G = N / K heads of queries a head of keys,
+H numbers a head.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import index
+from typing import Any
+
+import numpy as np
+
+import gnomon.numpy as gnp
+from gnomon import custom_jvp, lax
+from gnomon.core import dtypes
+from gnomon.core.types import typeof
+from gnomon.nn._normalization import logsumexp, weights
+
+Window = int | tuple[int, int] | None
+
+
+def dot_product_attention(
+    query: Any, key: Any, value: Any, bias: Any = None, mask: Any = None, *,
+    scale: Any = None, is_causal: bool = False, query_seq_lengths: Any = None,
+    key_value_seq_lengths: Any = None, local_window_size: Window = None,
+    implementation: str | None = None, return_residual: bool = False) -> Any:
+  r"""Attention: means of values, weighted by how well their keys match a query.
+
+  .. math:: \mathrm{softmax}\left(\frac{Q K^T}{\sqrt{H}} + \mathrm{bias}\right) V
+
+  for each head (Vaswani et al., *Attention is all you need*, 2017). Where keys and values
+  have fewer heads than queries, a head of theirs serves several of queries (Ainslie et
+  al., *GQA*, 2023). The weights are computed in float32 at least. Derivatives keep the
+  weights, once, and not what led to them.
+
+  Args:
+    query: shape (B, T, N, H) or (T, N, H).
+    key: shape (B, S, K, H) or (S, K, H), with N a multiple of K.
+    value: the same shape as `key`, and the same dtype as both.
+    bias: numbers to add to the scaled products; fits the shape (B, N, T, S), aligned at
+      the end.
+    mask: booleans that fit the same shape: which keys a query sees. A query that sees
+      none gets the mean of all values.
+    scale: the factor of the products; None: :math:`1 / \sqrt{H}`.
+    is_causal: whether query i sees keys up to i only.
+    query_seq_lengths: int32 numbers of shape (B,): from there on queries give 0.
+    key_value_seq_lengths: int32 numbers of shape (B,): keys from there on are not seen.
+    local_window_size: how far query i sees to the left and to the right of key i; one
+      number for both.
+    implementation: `"xla"`, or None, which is the same; `"cudnn"` is not available.
+    return_residual: whether to give the logarithm of the sum of exponentials as well, of
+      shape (B, T, N) or (T, N). It is not differentiated.
+
+  >>> import gnomon.numpy as gnp
+  >>> from gnomon import nn
+  >>> q = k = gnp.zeros((3, 1, 2))
+  >>> v = gnp.arange(3.0).reshape(3, 1, 1) * gnp.ones(2)
+  >>> nn.dot_product_attention(q, k, v, is_causal=True)[:, 0, 0].tolist()
+  [0.0, 0.5, 1.0]
+
+  Returns:
+    An array of the shape and dtype of `query`; with `return_residual` a pair.
+
+  Raises:
+    ValueError: a shape or dtype does not fit, or the implementation is not known.
+    NotImplementedError: the implementation needs hardware or libraries that this package
+      does not drive.
+  """
+  _check_implementation(implementation)
+  arrays = [gnp.asarray(x) for x in (query, key, value)]
+  batched = typeof(arrays[0]).ndim == 4
+  q, k, v = arrays if batched else [gnp.expand_dims(x, 0) for x in arrays]
+  n = _check_shapes(typeof(q), typeof(k), typeof(v), *map(typeof, arrays))
+  b, t, heads, size = typeof(q).shape
+  s, groups = typeof(k).shape[1], typeof(k).shape[2]
+  q_lengths = _lengths("query_seq_lengths", query_seq_lengths, b)
+  k_lengths = _lengths("key_value_seq_lengths", key_value_seq_lengths, b)
+
+  # One batch axis a head of keys; the heads of queries that share it stand beside T.
+  grouped = gnp.transpose(gnp.reshape(q, (b, t, groups, n, size)), (0, 2, 3, 1, 4))
+  logits = _scores(grouped, k, scale)
+  if bias is not None:
+    bias = _fitted("bias", bias, (b, heads, t, s), groups)
+    logits = (logits + bias).astype(typeof(logits).dtype)
+  seen = _seen(mask, is_causal, local_window_size, q_lengths, k_lengths,
+               (b, heads, t, s), groups)
+  shares = (
+      weights(logits, -1, None) if seen is None else _masked_weights(logits, seen))
+  out = lax.dot_general(
+      shares.astype(typeof(v).dtype), v, (((4,), (1,)), ((0, 1), (0, 2))))
+  if q_lengths is not None:
+    valid = _before(q_lengths, t)[:, None, None, :, None]
+    out = gnp.where(valid, out, 0)
+  out = gnp.reshape(gnp.transpose(out, (0, 3, 1, 2, 4)), (b, t, heads, size))
+  out = out if batched else out[0]
+  if not return_residual:
+    return out
+  if seen is not None:
+    logits = gnp.where(seen, logits, _never(logits))
+  total = logsumexp(lax.stop_gradient(logits), axis=-1).astype(typeof(q).dtype)
+  total = gnp.reshape(gnp.transpose(total, (0, 3, 1, 2)), (b, t, heads))
+  return out, total if batched else total[0]
+
+
+def _scores(q: Any, k: Any, scale: Any) -> Any:
+  """Scaled products of queries, (B, K, G, T, H), with keys, (B, S, K, H)."""
+  dtype = typeof(q).dtype
+  wide = dtypes.promote_types(dtype, np.float32)
+  logits = lax.dot_general(
+      q, k, (((4,), (3,)), ((0, 1), (0, 2))), preferred_element_type=(
+          wide if dtypes.issubdtype(dtype, np.inexact) else None)).astype(wide)
+  if scale is None:
+    scale = 1 / math.sqrt(typeof(q).shape[-1]) if typeof(q).shape[-1] else 1.0
+  return logits * gnp.asarray(scale, wide)
+
+
+# ---- weights where some keys are not seen
+
+
+def _never(logits: Any) -> Any:
+  """What stands for a key that is not seen: finite, so that nothing becomes nan."""
+  dtype = typeof(logits).dtype
+  real = np.zeros(0, dtype).real.dtype
+  return np.asarray(-0.7 * np.finfo(np.float32).max, real)[()].astype(dtype)
+
+
+@custom_jvp
+def _masked_weights(logits: Any, seen: Any) -> Any:
+  """Softmax along the last axis of what is seen; equal shares where nothing is."""
+  return weights(gnp.where(seen, logits, _never(logits)), -1, None)
+
+
+@_masked_weights.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+  (logits, seen), (t, _) = primals, tangents
+  out = _masked_weights(logits, seen)
+  # What is not seen has share 0 already, but in rows where nothing is seen: that they
+  # are constant takes one boolean a row, and not the whole mask.
+  some = gnp.any(seen, axis=-1, keepdims=True)
+  moving = out * some.astype(typeof(out).dtype)
+  return out, moving * (t - gnp.sum(moving * t, axis=-1, keepdims=True))
+
+
+def _before(lengths: Any, n: int) -> Any:
+  """Positions before the lengths: booleans of shape (B, n)."""
+  return lax.iota(np.int32, n) < lengths[:, None]
+
+
+def _seen(
+    mask: Any, is_causal: bool, window: Window, q_lengths: Any, k_lengths: Any,
+    shape: tuple[int, ...], groups: int) -> Any:
+  """Which keys a query sees: booleans that fit (B, K, G, T, S); None for all."""
+  *_, t, s = shape
+  parts = []
+  if mask is not None:
+    dtype = typeof(gnp.asarray(mask)).dtype
+    if dtype != np.bool_:
+      raise ValueError(
+          f"mask dtype should be bool, but got {dtype}; numbers that are added to the "
+          "products are the argument bias")
+    parts.append(_fitted("mask", mask, shape, groups))
+  row, column = lax.iota(np.int32, t)[:, None], lax.iota(np.int32, s)
+  if is_causal:
+    parts.append(row >= column)
+  if window is not None:
+    left, right = _window(window)
+    parts.append((column >= row - left) & (column <= row + right))
+  if q_lengths is not None:
+    parts.append(_before(q_lengths, t)[:, None, None, :, None])
+  if k_lengths is not None:
+    parts.append(_before(k_lengths, s)[:, None, None, None, :])
+  seen = None
+  for part in parts:
+    seen = part if seen is None else seen & part
+  return seen
+
+
+def _window(window: Window) -> tuple[int, int]:
+  if hasattr(window, "__index__"):
+    return index(window), index(window)
+  try:
+    left, right = map(index, window)  # type: ignore[arg-type]
+  except (TypeError, ValueError):
+    raise ValueError(
+        "local_window_size must be an integer, or two, to the left and to the right, got "
+        f"{window!r}") from None
+  return left, right
+
+
+# ---- arguments
+
+
+def _check_implementation(implementation: str | None) -> None:
+  if implementation == "cudnn":
+    raise NotImplementedError(
+        "dot_product_attention: implementation='cudnn' needs an NVIDIA GPU and cuDNN, "
+        "whose attention this package does not call; use implementation='xla' or None")
+  if implementation not in (None, "xla"):
+    raise ValueError(
+        f"Unsupported implementation option: {implementation}; known are 'xla', 'cudnn'")
+
+
+def _check_shapes(q: Any, k: Any, v: Any, *given: Any) -> int:
+  """How many heads of queries share one of keys; `given` are the types as passed."""
+  if any(x.ndim != given[0].ndim for x in given) or given[0].ndim not in (3, 4):
+    listed = ", ".join(str(x) for x in given)
+    raise ValueError(
+        "dot_product_attention: query, key and value must have the shapes (B, T, N, H), "
+        f"(B, S, K, H), (B, S, K, H), or all three without B; got {listed}")
+  for name, x in (("query", q), ("value", v)):
+    if x.dtype != k.dtype:
+      raise ValueError(
+          f"{name} dtype should be that of key, {k.dtype}, but got {x.dtype}")
+  if v.shape != k.shape:
+    raise ValueError(
+        f"value shape should be that of key, {k.shape}, but got {v.shape}")
+  if q.shape[0] != k.shape[0] or q.shape[3] != k.shape[3]:
+    raise ValueError(
+        f"query shape should be [{k.shape[0]}, T, N, {k.shape[3]}], to fit the key of "
+        f"shape {k.shape}, but got {q.shape}")
+  if not k.shape[2] or q.shape[2] % k.shape[2]:
+    raise ValueError(
+        "The number of query heads must be a multiple of key/value heads, but got "
+        f"{q.shape[2]} vs {k.shape[2]}")
+  return q.shape[2] // k.shape[2]  # type: ignore[no-any-return]
+
+
+def _lengths(name: str, lengths: Any, b: int) -> Any:
+  """Lengths of sequences, checked."""
+  if lengths is None:
+    return None
+  lengths = gnp.asarray(lengths)
+  aval = typeof(lengths)
+  if aval.dtype != np.int32:
+    raise ValueError(f"{name} dtype should be int32, but got {aval.dtype}")
+  if aval.shape != (b,):
+    raise ValueError(
+        f"{name} shape should be [{b}], a length an instance, but got {aval.shape}")
+  return lengths
+
+
+def _fitted(name: str, x: Any, shape: tuple[int, ...], groups: int) -> Any:
+  """A bias or mask that fits (B, N, T, S) in a shape that fits (B, K, G, T, S)."""
+  x = gnp.asarray(x)
+  own = typeof(x).shape
+  if len(own) > 4 or any(
+      m not in (1, n) for m, n in zip(reversed(own), reversed(shape))):
+    raise ValueError(
+        f"{name} shape should fit (B, N, T, S) = {shape}, each size equal or 1, but got "
+        f"{own}")
+  b, heads, t, s = (1,) * (4 - len(own)) + own
+  split = (1, 1) if heads == 1 else (groups, heads // groups)
+  return gnp.reshape(x, (b, *split, t, s))
