@@ -9,6 +9,7 @@ used (cut short, changed, made by another release) is told in a warning and comp
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -52,10 +53,8 @@ class Entry:
       self.path.unlink(missing_ok=True)
       return None
     now = time.time_ns()
-    try:
+    with contextlib.suppress(OSError):  # removed meanwhile, or it may only be read
       os.utime(self.path, ns=(now, now))  # the entry used last goes last
-    except OSError:
-      pass  # removed meanwhile, or a folder that may only be read
     return loaded
 
   def save(self, executable: Any, seconds: float) -> None:
@@ -82,12 +81,8 @@ class Entry:
       _complain(f"a compiled program cannot be kept in {self.folder}: {e}")
 
 
-def find(module: Any, options: Any) -> Entry | None:
-  """The entry of a program that is about to be compiled; None if there is no cache."""
-  config = _config.config
-  folder = config.read("jax_compilation_cache_dir")
-  if not folder or not config.read("jax_enable_compilation_cache"):
-    return None
+def entry(folder: str, module: Any, options: Any) -> Entry:
+  """The entry of a program that is about to be compiled."""
   return Entry(Path(folder).expanduser(), key_of(module, options))
 
 
