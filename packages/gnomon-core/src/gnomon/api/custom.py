@@ -9,6 +9,7 @@ from typing import Any
 
 from gnomon.api import tools
 from gnomon.core import dtypes
+from gnomon.core.calls import check_aliases, is_ref
 from gnomon.core.structural import add_tangents, instantiate
 from gnomon.core.trace import get_current
 from gnomon.core.types import is_array_like, typeof
@@ -299,6 +300,11 @@ class custom_vjp(_Custom):
     fixed, moving, merge = self._split(args, kwargs)
     leaves, tree = flatten(tuple(moving))
     avals = self._check(leaves, moving)
+    if any(map(is_ref, leaves)):
+      check_aliases(
+          "custom_vjp", tools.describe_function(self.fun), leaves, (),
+          tools.leaf_names(self.fun, flatten((tuple(moving), {}))[1],
+              self.nondiff_argnums))
     fwd, bwd, symbolic = self.fwd, self.bwd, self.symbolic_zeros
     name = tools.function_name(self.fun)
     out_tree: Any = None
@@ -325,6 +331,12 @@ class custom_vjp(_Custom):
             f"the function's, {out_tree}, got {fwd_tree}")
       out_tree = fwd_tree
       res, res_tree = flatten(pair[1])
+      given = {id(x) for x in xs}
+      if any(is_ref(x) and id(x) not in given for x in res):
+        raise ValueError(
+            f"the custom_vjp fwd function of {name} returned a mutable array reference "
+            "among its residuals that is none of its arguments. Return what it holds, "
+            "or pass the reference in")
       return outs, res, (res_tree, fwd_tree)
 
     def flat_bwd(trees: Any, res: Sequence[Any], cts: Sequence[Any]) -> list[Any]:

@@ -487,12 +487,13 @@ def slice_axis(x: Any, start: int, stop: int, axis: int) -> Any:
 # ---- reduce_sum
 
 
-def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_sum(
+    operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
   """Sums over `axes`, which are removed (none of them negative)."""
   axes = tuple(axes)
   if not axes and not _is_raw(operand):
     return operand
-  return reduce_sum_p.bind(operand, axes=axes, out_sharding=None)[0]
+  return reduce_sum_p.bind(operand, axes=axes, out_sharding=out_sharding)[0]
 
 
 

@@ -125,16 +125,38 @@ _by_parts: dict[Any, ShapedArray] = {}
 _tangents: dict[ShapedArray, ShapedArray] = {}
 
 
+class TokenType(dtypes.ExtendedDType):
+  """The dtype of tokens, which are arrays without elements when compiled."""
+
+  __slots__ = ()
+  name = "token"
+  type = dtypes.extended
+  physical_shape = (0,)
+  physical_dtype = np.dtype(bool)
+
+  def __eq__(self, other: object) -> bool:
+    return type(other) is TokenType
+
+  def __hash__(self) -> int:
+    return hash(TokenType)
+
+
 class AbstractToken(AbstractValue):
   """The type of ordering tokens."""
 
   __slots__ = ()
+  shape: tuple[int, ...] = ()
+  ndim, size, weak_type = 0, 0, False
+  dtype = TokenType()
 
   def __repr__(self) -> str:
     return "Token"
 
-  def str_short(self, *_: Any, **__: Any) -> str:
+  def str_short(self, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
     return "Tok"
+
+  def to_ct_aval(self) -> AbstractToken:
+    return self
 
   def to_tangent_aval(self) -> AbstractToken:
     return self
@@ -252,7 +274,7 @@ def is_array_like(x: Any) -> bool:
   return True
 
 
-def physical_aval(aval: ShapedArray) -> ShapedArray:
+def physical_aval(aval: ShapedArray | AbstractToken) -> ShapedArray:
   """The type of the array that represents values of type `aval` in compiled programs."""
   dtype = aval.dtype
   if isinstance(dtype, dtypes.ExtendedDType):

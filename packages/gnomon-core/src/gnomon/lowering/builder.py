@@ -190,6 +190,10 @@ class Builder:
     attr, type_ = found
     return self.op1("stablehlo.constant", type_, (), {"value": attr})
 
+  def dense(self, value: Any) -> Any:
+    """The attribute that holds the elements of a NumPy array."""
+    return self._dense(value)[0]
+
   def _dense(self, a: np.ndarray[Any, Any]) -> tuple[Any, Any]:
     if a.dtype == dtypes.float0:
       a = np.zeros(a.shape, np.bool_)

@@ -8,7 +8,9 @@ from gnomon.lax import _slicing as _slicing  # core and other modules bind its p
 if TYPE_CHECKING:
   # elementwise
   # shapes
-  from gnomon.api.custom import stop_gradient as stop_gradient
+  from gnomon.api.device import device_put_p as device_put_p
+  from gnomon.api.stopping import stop_gradient as stop_gradient
+  from gnomon.api.stopping import stop_gradient_p as stop_gradient_p
   from gnomon.core.derive import add_any_p as add_any_p
   from gnomon.core.derive import broadcast_in_dim_p as broadcast_in_dim_p
   from gnomon.core.derive import reduce_sum_p as reduce_sum_p
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
   from gnomon.lax._all_to_all import pswapaxes as pswapaxes
   from gnomon.lax._all_to_all import ragged_all_to_all as ragged_all_to_all
   from gnomon.lax._all_to_all import ragged_all_to_all_p as ragged_all_to_all_p
+  from gnomon.lax._approx import approx_max_k as approx_max_k
+  from gnomon.lax._approx import approx_min_k as approx_min_k
+  from gnomon.lax._approx import approx_top_k_p as approx_top_k_p
   from gnomon.lax._arithmetic import add as add
   from gnomon.lax._arithmetic import add_p as add_p
   from gnomon.lax._arithmetic import clamp as clamp
@@ -123,6 +128,7 @@ if TYPE_CHECKING:
   from gnomon.lax._complex import real as real
   from gnomon.lax._complex import sign as sign
   from gnomon.lax._complex import sign_p as sign_p
+  from gnomon.lax._composite import composite as composite
 
   # control flow
   from gnomon.lax._control.associative_scan import associative_scan as associative_scan
@@ -133,7 +139,9 @@ if TYPE_CHECKING:
     custom_linear_solve as custom_linear_solve,
   )
   from gnomon.lax._control.custom_linear_solve import linear_solve_p as linear_solve_p
+  from gnomon.lax._control.custom_root import custom_root as custom_root
   from gnomon.lax._control.map import map as map
+  from gnomon.lax._control.platform import platform_dependent as platform_dependent
   from gnomon.lax._control.scan import scan as scan
   from gnomon.lax._control.scan import scan_p as scan_p
   from gnomon.lax._control.while_ import fori_loop as fori_loop
@@ -265,6 +273,9 @@ if TYPE_CHECKING:
   from gnomon.lax._precision import DotAlgorithmPreset as DotAlgorithmPreset
   from gnomon.lax._precision import Precision as Precision
   from gnomon.lax._precision import PrecisionLike as PrecisionLike
+  from gnomon.lax._ragged import RaggedDotDimensionNumbers as RaggedDotDimensionNumbers
+  from gnomon.lax._ragged import ragged_dot as ragged_dot
+  from gnomon.lax._ragged import ragged_dot_general as ragged_dot_general
 
   # reductions
   from gnomon.lax._reduce import reduce as reduce
@@ -306,6 +317,7 @@ if TYPE_CHECKING:
   from gnomon.lax._rounding import reduce_precision_p as reduce_precision_p
   from gnomon.lax._rounding import round as round
   from gnomon.lax._rounding import round_p as round_p
+  from gnomon.lax._scaled_dot import scaled_dot as scaled_dot
   from gnomon.lax._scatter import scatter as scatter
   from gnomon.lax._scatter import scatter_add as scatter_add
   from gnomon.lax._scatter import scatter_apply as scatter_apply
@@ -367,6 +379,18 @@ if TYPE_CHECKING:
   from gnomon.lax._stack import stack_p as stack_p
   from gnomon.lax._stack import unstack as unstack
   from gnomon.lax._stack import unstack_p as unstack_p
+  from gnomon.lax._staging import dce_sink as dce_sink
+  from gnomon.lax._staging import dce_sink_p as dce_sink_p
+  from gnomon.lax._staging import sharding_constraint_p as sharding_constraint_p
+  from gnomon.lax._staging import stage as stage
+  from gnomon.lax._staging import stage_p as stage_p
+  from gnomon.lax._staging import with_sharding_constraint as with_sharding_constraint
+  from gnomon.lax._tokens import after_all as after_all
+  from gnomon.lax._tokens import after_all_p as after_all_p
+  from gnomon.lax._tokens import create_token as create_token
+  from gnomon.lax._tokens import create_token_p as create_token_p
+  from gnomon.lax._tokens import precv as precv
+  from gnomon.lax._tokens import psend as psend
   from gnomon.lax._trigonometry import acos as acos
   from gnomon.lax._trigonometry import acos_p as acos_p
   from gnomon.lax._trigonometry import acosh as acosh

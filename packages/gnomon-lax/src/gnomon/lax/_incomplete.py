@@ -20,6 +20,7 @@ from gnomon.lax._exponential import exp, log, log1p
 from gnomon.lax._families import FLOAT, binary, nary, operands
 from gnomon.lax._power import rsqrt, sqrt
 from gnomon.lax._special import composed, digamma, lgamma, no_derivative_in
+from gnomon.lax._strong import times
 
 # ---- shared by the algorithms
 
@@ -125,24 +126,28 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
   return igamma_grad_a_p.bind(*operands(a, x))[0]
 
 
-def random_gamma_grad(a: Any, x: Any) -> Any:
+def random_gamma_grad(*args: Any) -> Any:
   r"""Derivative with respect to `a` of a sample `x` of the gamma distribution.
 
   :math:`-\frac{\partial P / \partial a}{\partial P / \partial x}(a, x)`: how a sample
   moves with `a` while its quantile :math:`P(a, x)` stays.
 
   Args:
-    a: floating-point array of positive numbers (nan elsewhere).
-    x: array of the same dtype and of the same shape, or a scalar; not negative.
+    args: `a` and `x`. The first is a floating-point array of positive numbers (nan
+      elsewhere), the second an array of the same dtype and of the same shape, or a
+      scalar; not negative.
 
   >>> from gnomon import lax
   >>> round(float(lax.random_gamma_grad(1.0, 1.0)), 2)
   1.17
 
   Raises:
-    TypeError: dtypes differ or are not floating-point, or shapes differ.
+    TypeError: there are not two arguments; dtypes differ or are not floating-point, or
+      shapes differ.
   """
-  return random_gamma_grad_p.bind(*operands(a, x))[0]
+  if len(args) != 2:
+    raise TypeError(f"random_gamma_grad takes two arguments, a and x; got {len(args)}")
+  return random_gamma_grad_p.bind(*operands(*args))[0]
 
 
 class _Gamma(NamedTuple):
@@ -327,12 +332,12 @@ random_gamma_grad_p = binary(
     "random_gamma_grad", FLOAT, composed(_random_gamma_grad), *_fails)
 igamma_p = binary(
     "igamma", FLOAT, composed(_igamma),
-    lambda t, ans, a, x: mul(t, igamma_grad_a(a, x)),
-    lambda t, ans, a, x: mul(t, _by_x(a, x)))
+    lambda t, ans, a, x: times(t, igamma_grad_a(a, x)),
+    lambda t, ans, a, x: times(t, _by_x(a, x)))
 igammac_p = binary(
     "igammac", FLOAT, composed(_igammac),
-    lambda t, ans, a, x: mul(t, neg(igamma_grad_a(a, x))),
-    lambda t, ans, a, x: mul(t, neg(_by_x(a, x))))
+    lambda t, ans, a, x: times(t, neg(igamma_grad_a(a, x))),
+    lambda t, ans, a, x: times(t, neg(_by_x(a, x))))
 
 
 # ---- incomplete beta
@@ -453,7 +458,7 @@ def _beta_edges(a: Any, b: Any, x: Any, inside: Any, value: Any) -> Any:
 def _beta_by_x(t: Any, ans: Any, a: Any, b: Any, x: Any) -> Any:
   log_beta = sub(add(lgamma(a), lgamma(b)), lgamma(add(a, b)))
   powers = add(mul(sub(b, 1.0), log1p(neg(x))), mul(sub(a, 1.0), log(x)))
-  return mul(t, exp(sub(powers, log_beta)))
+  return times(t, exp(sub(powers, log_beta)))
 
 
 regularized_incomplete_beta_p = nary(

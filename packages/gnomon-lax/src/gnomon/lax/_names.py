@@ -6,6 +6,7 @@ NAMES = {
     "_all_gather": "all_gather all_gather_p psum_scatter",
     "_all_to_all": (
         "all_to_all all_to_all_p pswapaxes ragged_all_to_all ragged_all_to_all_p"),
+    "_approx": "approx_max_k approx_min_k approx_top_k_p",
     "_arithmetic": (
         "add add_p clamp clamp_p div div_p integer_pow integer_pow_p max max_p min "
         "min_p mul mul_p neg neg_p reciprocal rem rem_p square square_p sub sub_p"),
@@ -21,10 +22,13 @@ NAMES = {
         "eq eq_p eq_to_p ge ge_p gt gt_p le le_p le_to_p lt lt_p lt_to_p ne ne_p"),
     "_complex": (
         "abs abs_p complex complex_p conj conj_p imag imag_p real sign sign_p"),
+    "_composite": "composite",
     "_control.associative_scan": "associative_scan",
     "_control.cond": "cond cond_p switch",
     "_control.custom_linear_solve": "custom_linear_solve linear_solve_p",
+    "_control.custom_root": "custom_root",
     "_control.map": "map",
+    "_control.platform": "platform_dependent",
     "_control.scan": "scan scan_p",
     "_control.while_": "fori_loop while_loop while_p",
     "_conversion": "bitcast_convert_type bitcast_convert_type_p",
@@ -59,6 +63,7 @@ NAMES = {
     "_permute": "pbroadcast pcast ppermute ppermute_p pshuffle",
     "_power": "cbrt cbrt_p pow pow_p rsqrt rsqrt_p sqrt sqrt_p",
     "_precision": "DotAlgorithm DotAlgorithmPreset Precision PrecisionLike",
+    "_ragged": "RaggedDotDimensionNumbers ragged_dot ragged_dot_general",
     "_reduce": "reduce reduce_p",
     "_reduction": (
         "argmax argmax_p argmin argmin_p reduce_and reduce_and_p reduce_max "
@@ -70,6 +75,7 @@ NAMES = {
     "_rounding": (
         "RoundingMethod ceil ceil_p floor floor_p is_finite is_finite_p nextafter "
         "nextafter_p reduce_precision reduce_precision_p round round_p"),
+    "_scaled_dot": "scaled_dot",
     "_scatter": (
         "scatter scatter_add scatter_apply scatter_max scatter_max_p scatter_min "
         "scatter_min_p scatter_mul scatter_mul_p scatter_sub scatter_sub_p"),
@@ -82,6 +88,10 @@ NAMES = {
         "bessel_i0e bessel_i0e_p bessel_i1e bessel_i1e_p digamma digamma_p erf erf_inv "
         "erf_inv_p erf_p erfc erfc_p lgamma lgamma_p polygamma polygamma_p zeta zeta_p"),
     "_stack": "broadcast_like select shape_as_value stack stack_p unstack unstack_p",
+    "_staging": (
+        "dce_sink dce_sink_p sharding_constraint_p stage stage_p "
+        "with_sharding_constraint"),
+    "_tokens": "after_all after_all_p create_token create_token_p precv psend",
     "_trigonometry": (
         "acos acos_p acosh acosh_p asin asin_p asinh asinh_p atan atan2 atan2_p atan_p "
         "atanh atanh_p cos cos_p cosh cosh_p sin sin_p sinh sinh_p tan tan_p tanh "
@@ -91,7 +101,8 @@ NAMES = {
         "reduce_window_sum_p select_and_gather_add_p select_and_scatter_add_p "
         "select_and_scatter_p"),
     "_windows_shape": "padtype_to_pads reduce_window_shape_tuple",
-    "gnomon.api.custom": "stop_gradient",
+    "gnomon.api.device": "device_put_p",
+    "gnomon.api.stopping": "stop_gradient stop_gradient_p",
     "gnomon.core.derive": (
         "add_any_p broadcast_in_dim_p reduce_sum_p slice_p transpose_p"),
     "gnomon.core.structural": (

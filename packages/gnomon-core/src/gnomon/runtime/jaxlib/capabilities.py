@@ -66,3 +66,11 @@ class _Table(Mapping[str, object]):
 
 
 capabilities: Mapping[str, object] = _Table(_PROBES)
+
+
+def approx_top_k_size(
+    size: int, rank: int, k: int, recall: float, whole_size: int = -1) -> tuple[int, int]:
+  """How many elements an approximate top-k keeps, and how it divides them (a shift)."""
+  kept, shift = _jax.approx_top_k_reduction_output_size(
+      size, rank, k, recall, False, whole_size)
+  return int(kept), int(shift)

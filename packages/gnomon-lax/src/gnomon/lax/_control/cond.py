@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.api import tools
-from gnomon.api.custom import stop_gradient
+from gnomon.api.stopping import stop_gradient
 from gnomon.core import dtypes
+from gnomon.core.calls import bind_call
 from gnomon.core.derive import expand, move
 from gnomon.core.effects import Effects, no_effects, ordered_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Literal, eval_jaxpr
@@ -18,6 +19,7 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
   batch_rule,
   dce_rule,
+  discharge_rule,
   effects_rule,
   jvp_rule,
   linearize_rule,
@@ -103,7 +105,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     if aval.dtype != np.bool_:
       pred = ne(pred, np.zeros((), aval.dtype)[()])
     index = convert(pred, np.dtype(np.int32))
-  return _choose(
+  return branch_on(
       "cond", index, (false_fun, true_fun), ("false_fun", "true_fun"), operands)
 
 
@@ -164,7 +166,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any,
     index = convert(index, np.dtype(np.int32))
     index = clamp(np.int32(0), index, np.int32(last))
   names = tuple([f"branch {i}" for i in range(len(branches))])
-  return _choose("switch", index, branches, names, operands)
+  return branch_on("switch", index, branches, names, operands)
 
 
 def _operands(who: str, operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:
@@ -194,12 +196,16 @@ def _check_scalar(who: str, name: str, x: Any) -> ShapedArray:
 # ---- tracing
 
 
-def _choose(who: str, index: Any, functions: Sequence[Any], names: Sequence[str],
-            operands: tuple[Any, ...]) -> Any:
+def branch_on(
+    who: str, index: Any, functions: Sequence[Any], names: Sequence[str],
+    operands: tuple[Any, ...], **platforms: Any) -> Any:
   """Traces the functions and binds `cond_p`."""
   leaves, tree = flatten((operands, {}))
   avals = leaf_avals(leaves, who, lambda i: f"operands{_path(tree, i)}")
+  common.check_references(who, functions[0], leaves, (), tree)
   bodies = [trace_body(f, who, tree, avals) for f in functions]
+  for f in functions:
+    common.check_references(who, f, leaves, bodies, tree)
   # Messages speak of the functions in the order of the call.
   order = (1, 0) if who == "cond" else tuple(range(len(bodies)))
   first = order[0]
@@ -216,7 +222,7 @@ def _choose(who: str, index: Any, functions: Sequence[Any], names: Sequence[str]
       widened(body.jaxpr, all_avals, [
           *(places[id(c)] for c in body.consts),
           *range(len(consts), len(all_avals))]) for body in bodies])
-  outs = _bind_forwarded(index, branches, [*consts.values(), *leaves])
+  outs = _bind_forwarded(index, branches, [*consts.values(), *leaves], **platforms)
   return bodies[0].out_tree.unflatten(as_arrays(outs))
 
 
@@ -257,7 +263,8 @@ def _result_paths(tree: Any) -> list[str]:
       tree_flatten_with_path(tree.unflatten([0] * tree.num_leaves))[0]]
 
 
-def _bind_forwarded(index: Any, branches: Branches, operands: list[Any]) -> list[Any]:
+def _bind_forwarded(
+    index: Any, branches: Branches, operands: list[Any], **platforms: Any) -> list[Any]:
   """Binds `cond_p`; a result that is the same operand in all branches passes it by."""
   forwarded = [_forwarded(branches, k) for k in range(len(branches[0].out_avals))]
   kept = [k for k, source in enumerate(forwarded) if source is None]
@@ -266,7 +273,7 @@ def _bind_forwarded(index: Any, branches: Branches, operands: list[Any]) -> list
     branches = tuple([permuted(b, ins, kept) for b in branches])
   outs: Any = ()
   if kept or any(b.effects for b in branches):
-    outs = cond_p.bind(index, *operands, branches=branches)
+    outs = bind_call(cond_p, index, *operands, branches=branches, **platforms)
   it = iter(outs)
   return [next(it) if source is None else operands[source] for source in forwarded]
 
@@ -281,13 +288,39 @@ def _forwarded(branches: Branches, k: int) -> int | None:
   return sources.pop() if len(sources) == 1 else None
 
 
-# ---- the primitive: an index, then the operands of all branches
+# ---- the primitive: an index, then the operands of all branches; with
+# `branches_platforms`, the index is that of the platform that a program is compiled for
 
 cond_p = Primitive("cond", call=True)
+Platforms = tuple[tuple[str, ...] | None, ...]
+
+
+def chosen_branch(platforms: Sequence[str], of_branches: Platforms) -> int:
+  """The number of the branch for the platforms that a program is compiled for.
+
+  Raises:
+    NotImplementedError: there is none for a platform, or not one for all.
+  """
+  found = set()
+  for name in platforms:
+    fitting = [
+        i for i, names in enumerate(of_branches) if names is None or name in names]
+    if not fitting:
+      raise NotImplementedError(
+          f"platform_dependent has no branch for the platform {name}, only for "
+          f"{', '.join(n for names in of_branches if names for n in names)}; give it "
+          "one, or a default")
+    found.add(fitting[0])
+  if len(found) > 1:
+    raise NotImplementedError(
+        f"platform_dependent: a program for the platforms {', '.join(platforms)} at once "
+        "would need several branches; compile it for one platform at a time")
+  return found.pop()
 
 
 @typing_rule.define(cond_p)
-def _(index: ShapedArray, *operands: ShapedArray, branches: Branches) -> list[Any]:
+def _(index: ShapedArray, *operands: ShapedArray, branches: Branches,
+      branches_platforms: Platforms | None = None) -> list[Any]:
   first = branches[0].out_avals
   for b in branches:
     if len(b.in_avals) != len(operands) or len(b.out_avals) != len(first):
@@ -299,13 +332,24 @@ def _(index: ShapedArray, *operands: ShapedArray, branches: Branches) -> list[An
       for a, *same in zip(first, *[b.out_avals for b in branches])]
 
 
+@discharge_rule.define(cond_p)
+def _(operands: Values, **params: Any) -> Values:
+  from gnomon.lax._control import references  # loaded when a program has references
+
+  return references.of_cond(operands, **params)
+
+
 @effects_rule.define(cond_p)
-def _(*_: Any, branches: Branches) -> Effects:
+def _(*_: Any, branches: Branches, **__: Any) -> Effects:
   return no_effects.union(*[b.effects for b in branches])
 
 
 @lower.define(cond_p)
-def _(ctx: Any, index: Any, *operands: Any, branches: Branches) -> Values:
+def _(ctx: Any, index: Any, *operands: Any, branches: Branches,
+      branches_platforms: Platforms | None = None) -> Values:
+  if branches_platforms is not None:
+    chosen = chosen_branch(ctx.platforms, branches_platforms)
+    return ctx.inline(branches[chosen], operands)  # type: ignore[no-any-return]
   effects = ordered_effects(no_effects.union(*[b.effects for b in branches]))
   before = ctx.tokens(effects)
 
@@ -322,14 +366,14 @@ def _(ctx: Any, index: Any, *operands: Any, branches: Branches) -> Values:
 
 
 @jvp_rule.define(cond_p)
-def _(primals: Values, tangents: Values, *, branches: Branches) -> Any:
+def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any) -> Any:
   index, *operands = primals
   ts = tangents[1:]
   avals = branches[0].out_avals
   n = len(avals)
   pairs = [jvp_jaxpr(b, moves_of(ts)) for b in branches]
   transformed, moved = _same_moves(pairs, n, [a.to_tangent_aval() for a in avals])
-  outs = cond_p.bind(index, *operands, *moving(ts), branches=transformed)
+  outs = cond_p.bind(index, *operands, *moving(ts), branches=transformed, **platforms)
   return outs[:n], place(outs[n:], moved, avals)
 
 
@@ -342,7 +386,7 @@ def _same_moves(
 
 
 @linearize_rule.define(cond_p)
-def _(primals: Values, tangents: Values, *, branches: Branches) -> Any:
+def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any) -> Any:
   index, *operands = primals
   ts = tangents[1:]
   avals = branches[0].out_avals
@@ -351,7 +395,7 @@ def _(primals: Values, tangents: Values, *, branches: Branches) -> Any:
   split = [linearize_jaxpr(b, moves) for b in branches]
   moved = union(*[m for *_, m in split])
   if not any(moved):
-    return cond_p.bind(*primals, branches=branches), place((), moved, avals)
+    return cond_p.bind(*primals, branches=branches, **platforms), place((), moved, avals)
   known: list[Any] = list(operands)
   slots: list[Any] = []
   residuals = [
@@ -359,7 +403,7 @@ def _(primals: Values, tangents: Values, *, branches: Branches) -> Any:
   forward = tuple([
       _with_slots(primal, n, places, slots)
       for (primal, *_), (_, places) in zip(split, residuals)])
-  outs = cond_p.bind(*primals, branches=forward)
+  outs = cond_p.bind(*primals, branches=forward, **platforms)
   known_avals = [typeof(x) for x in known]
   in_avals = [*known_avals, *slots, *(t_aval for t_aval in map(typeof, moving(ts)))]
   tangent_avals = [a.to_tangent_aval() for a in avals]
@@ -372,7 +416,7 @@ def _(primals: Values, tangents: Values, *, branches: Branches) -> Any:
               *range(n_before, len(in_avals))]),
           0, m, moved, tangent_avals)
       for (*_, program, m), (sources, _) in zip(split, residuals)])
-  touts = cond_p.bind(index, *known, *outs[n:], *moving(ts), branches=linear)
+  touts = cond_p.bind(index, *known, *outs[n:], *moving(ts), branches=linear, **platforms)
   return outs[:n], place(touts, moved, avals)
 
 
@@ -426,7 +470,7 @@ def _with_slots(primal: ClosedJaxpr, n: int, fills: Sequence[tuple[int, int]],
 
 
 @transpose_rule.define(cond_p)
-def _(cts: Values, args: Values, *, branches: Branches) -> list[Any]:
+def _(cts: Values, args: Values, *, branches: Branches, **platforms: Any) -> list[Any]:
   index, *operands = args
   known = tuple([type(x) is not UndefinedPrimal for x in operands])
   avals = [x.aval for x in operands if type(x) is UndefinedPrimal]
@@ -435,13 +479,14 @@ def _(cts: Values, args: Values, *, branches: Branches) -> list[Any]:
   values = [x for x, k in zip(operands, known) if k]
   outs: Any = ()
   if any(moved):
-    outs = cond_p.bind(index, *values, *moving(cts), branches=transposed)
+    outs = cond_p.bind(index, *values, *moving(cts), branches=transposed, **platforms)
   linear = iter(place(outs, moved, avals))
   return [None, *(None if k else next(linear) for k in known)]
 
 
 @batch_rule.define(cond_p)
-def _(axis: Any, args: Values, dims: Sequence[int | None], *, branches: Branches) -> Any:
+def _(axis: Any, args: Values, dims: Sequence[int | None], *, branches: Branches,
+      **platforms: Any) -> Any:
   index, *operands = args
   if dims[0] is not None:
     return _batch_by_index(axis, args, dims, branches)
@@ -454,7 +499,7 @@ def _(axis: Any, args: Values, dims: Sequence[int | None], *, branches: Branches
     batched = [batch_jaxpr(b, axis, inner, agreed)[0] for b in branches]
   else:
     batched = [batch_jaxpr(b, axis, inner)[0] for b in branches]
-  return cond_p.bind(index, *operands, branches=tuple(batched)), agreed
+  return cond_p.bind(index, *operands, branches=tuple(batched), **platforms), agreed
 
 
 def _batch_by_index(

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.api.custom import custom_jvp, stop_gradient
+from gnomon.api.custom import custom_jvp
+from gnomon.api.stopping import stop_gradient
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum
 from gnomon.core.types import typeof
 from gnomon.lax._arithmetic import add, div, mul, sub

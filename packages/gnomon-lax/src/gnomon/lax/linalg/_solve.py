@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gnomon.api.custom import stop_gradient
+from gnomon.api.stopping import stop_gradient
 from gnomon.core.structural import reshape, transpose
 from gnomon.core.types import typeof
 from gnomon.lax._control.custom_linear_solve import custom_linear_solve

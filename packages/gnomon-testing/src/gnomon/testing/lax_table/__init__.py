@@ -22,3 +22,9 @@ op_table.structured(
     "packages/gnomon-lax/tests/test_collectives.py", "all_gather", "all_gather_invariant",
     "all_to_all", "axis_index", "pbroadcast", "pmax", "pmin", "ppermute", "psum",
     "ragged_all_to_all", "reduce_scatter")
+op_table.structured(
+    "packages/gnomon-lax/tests/test_platform.py", "after_all", "approx_top_k",
+    "composite", "create_token", "dce_sink", "platform_index", "precv", "psend",
+    "sharding_constraint", "stage", "stop_gradient")
+op_table.structured(
+    "packages/gnomon-lax/tests/test_ragged_dot.py", "ragged_dot_general", "scaled_dot")

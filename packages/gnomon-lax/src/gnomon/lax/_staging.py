@@ -1,0 +1,159 @@
+"""Operations that compute nothing: values into programs, sinks, placements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gnomon.api import tools
+from gnomon.api.device import device_of
+from gnomon.core.derive import elementwise_batch, linear
+from gnomon.core.effects import Effect
+from gnomon.core.primitive import Primitive
+from gnomon.core.rule import (
+  batch_rule,
+  effects_rule,
+  impl_rule,
+  jvp_rule,
+  lower,
+  typing_rule,
+)
+from gnomon.core.stage import StageTrace, StageTracer
+from gnomon.core.trace import Tracer, get_current
+from gnomon.runtime.execute import as_operand
+from gnomon.runtime.jaxlib import arrays
+from gnomon.tree_util import flatten_axes
+
+# ---- stage
+
+
+def stage(x: Any, /) -> Any:
+  """A value as it is known to the program that is being traced.
+
+  A number or a NumPy array becomes a traced value in a program that is being recorded,
+  and an array outside. Arrays and traced values stay as they are.
+
+  >>> from gnomon import lax
+  >>> type(lax.stage(1.0)).__name__
+  'ArrayImpl'
+
+  Raises:
+    TypeError: `x` is no array or number.
+  """
+  aval = tools.check_leaf(x, "stage", lambda: "x")
+  if isinstance(x, Tracer):
+    return x
+  trace: Any = get_current()
+  while trace is not None:
+    if isinstance(trace, StageTrace):
+      return StageTracer(trace, aval, trace.atom(x))
+    trace = getattr(trace, "parent", None)
+  return x if hasattr(x, "aval") else as_operand(x)
+
+
+stage_p = Primitive("stage")
+typing_rule.define(stage_p)(lambda x: (x,))
+impl_rule.define(stage_p)(lambda x: (stage(x),))
+lower.define(stage_p)(lambda ctx, x: [x])
+linear(stage_p, lambda cts, args: [cts[0]])
+elementwise_batch(stage_p)
+
+
+# ---- dce_sink
+
+
+class SinkEffect(Effect):
+  """Keeps what a sink is given from being removed as unused."""
+
+  dispensable = True
+
+
+_sink = frozenset({SinkEffect()})
+
+
+def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+  """Keeps what computes a value from being removed as unused.
+
+  Args:
+    val: a pytree of arrays.
+    prevent_mlir_dce: keep it in compiled programs too, for compilers that know the
+      operation; if False, in the jaxpr and in the module only.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> print(gnomon.make_jaxpr(lambda x: lax.dce_sink(lax.sin(x)))(1.0))
+  { lambda ; a:f32[]. let
+      b:f32[] = sin a
+      dce_sink[prevent_mlir_dce=False] b
+    in () }
+  """
+  for leaf in tools.flatten(val)[0]:
+    dce_sink_p.bind(leaf, prevent_mlir_dce=bool(prevent_mlir_dce))
+
+
+dce_sink_p = Primitive("dce_sink")
+typing_rule.define(dce_sink_p)(lambda *_, prevent_mlir_dce: ())
+effects_rule.define(dce_sink_p)(lambda *_, prevent_mlir_dce: _sink)
+impl_rule.define(dce_sink_p)(lambda *_, prevent_mlir_dce: ())
+
+
+@lower.define(dce_sink_p)
+def _(ctx: Any, x: Any, *, prevent_mlir_dce: bool) -> Any:
+  if prevent_mlir_dce:
+    b = ctx.b
+    b.op("stablehlo.custom_call", [], (x,), {
+        "call_target_name": b.string("dce_sink"), "has_side_effect": b.flag(True)})
+  return []
+
+
+jvp_rule.define(dce_sink_p)(
+    lambda primals, tangents, **params: (dce_sink_p.bind(*primals, **params), ()))
+batch_rule.define(dce_sink_p)(
+    lambda axis, args, dims, **params: (dce_sink_p.bind(*args, **params), ()))
+
+
+# ---- with_sharding_constraint
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+  """Says where arrays are to be, in a program.
+
+  Args:
+    x: a pytree of arrays.
+    shardings: a sharding of one device, or a pytree of those that is a prefix of `x`.
+
+  Returns:
+    The arrays, placed so.
+
+  >>> import gnomon
+  >>> from gnomon import lax
+  >>> place = gnomon.device_put(1.0, gnomon.devices()[0]).sharding
+  >>> float(lax.with_sharding_constraint(2.0, place))
+  2.0
+
+  Raises:
+    TypeError: what is given is no sharding.
+    ValueError: the sharding is one over several devices: those come with gnomon-sharding.
+  """
+  leaves, tree = tools.flatten(x)
+  places = (
+      [shardings] * len(leaves) if isinstance(shardings, arrays.Sharding)
+      else flatten_axes("with_sharding_constraint shardings", tree, shardings))
+  outs = []
+  for leaf, place in zip(leaves, places):
+    if not isinstance(place, arrays.Sharding):
+      raise TypeError(
+          "shardings leaf specifications are expected to be shardings, such as the "
+          f"sharding of an array, but got {place!r}")
+    device_of(place)
+    tools.check_leaf(leaf, "with_sharding_constraint", lambda: "x")
+    outs.append(sharding_constraint_p.bind(leaf, sharding=place)[0])
+  return tree.unflatten(outs)
+
+
+sharding_constraint_p = Primitive("sharding_constraint")
+typing_rule.define(sharding_constraint_p)(lambda x, *, sharding: (x,))
+lower.define(sharding_constraint_p)(lambda ctx, x, *, sharding: [x])
+linear(
+    sharding_constraint_p,
+    lambda cts, args, **params: sharding_constraint_p.bind(cts[0], **params))
+elementwise_batch(sharding_constraint_p)
