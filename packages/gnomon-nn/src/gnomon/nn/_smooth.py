@@ -10,6 +10,7 @@ import numpy as np
 
 import gnomon.numpy as gnp
 from gnomon import custom_jvp, jit, lax
+from gnomon.api.custom import SymbolicZero
 from gnomon.core.types import typeof
 from gnomon.nn._elementwise import (
   above_infinity,
@@ -265,25 +266,34 @@ def squareplus(x: Any, b: Any = 4) -> Any:
   x = inexact("squareplus", x)
   if is_complex(x) or is_complex(b):
     return (x + gnp.sqrt(gnp.square(x) + b)) / 2
-  return _squareplus(x, inexact("squareplus", b))[0]
+  return _squareplus(x, inexact("squareplus", b))
 
 
 @custom_jvp
 def _squareplus(x: Any, b: Any) -> Any:
-  """The value, and the root."""
-  square = gnp.square(x)
-  root = gnp.where(gnp.isinf(square), gnp.abs(x), gnp.sqrt(square + b))
+  root = _squareplus_root(x, b)
   below = b / (2 * _not_zero(root + gnp.abs(x)))
-  return gnp.where(x > 0, (x + root) / 2, below), root
+  return gnp.where(x > 0, x / 2 + root / 2, below)
 
 
-@_squareplus.defjvp
-def _(primals: Any, tangents: Any) -> Any:
+def _squareplus_root(x: Any, b: Any) -> Any:
+  square = gnp.square(x)
+  return gnp.where(gnp.isinf(square), gnp.abs(x), gnp.sqrt(square + b))
+
+
+def _squareplus_jvp(primals: Any, tangents: Any) -> Any:
   (x, b), (tx, tb) = primals, tangents
-  out, root = _squareplus(x, b)
-  over = _not_zero(finite(root))
-  return (out, root), (
-      finite(out) / over * tx + tb / (4 * over), finite(x) / over * tx + tb / (2 * over))
+  out = _squareplus(x, b)
+  root = _not_zero(finite(_squareplus_root(x, b)))
+  parts = []
+  if type(tx) is not SymbolicZero:
+    parts.append(finite(out) / root * tx)
+  if type(tb) is not SymbolicZero:
+    parts.append(tb / (4 * root))
+  return out, gnp.broadcast_to(sum(parts[1:], parts[0]), typeof(out).shape)
+
+
+_squareplus.defjvp(_squareplus_jvp, symbolic_zeros=True)
 
 
 def _not_zero(x: Any) -> Any:
@@ -291,7 +301,7 @@ def _not_zero(x: Any) -> Any:
   return gnp.where(x == 0, 1, x)
 
 
-@jit
+@jit(static_argnames="axis")
 def glu(x: Any, axis: int = -1) -> Any:
   r"""Gated linear unit: :math:`a\,\sigma(b)`, where `a` and `b` are the halves of `x`.
 
