@@ -73,12 +73,13 @@ def print_environment_info(return_string: bool = False) -> str | None:
   """
   devices = backends.devices()
   kinds = ", ".join(sorted({d.device_kind for d in devices}))
+  local = len(backends.local_devices())
   lines = [
       f"gnomon: {version.__version__}",
       f"jaxlib: {capabilities['jaxlib_version']}",
       f"numpy:  {np.__version__}",
       f"python: {sys.version}",
-      f"device info: {kinds}-{len(devices)}, {len(backends.local_devices())} local devices",
+      f"device info: {kinds}-{len(devices)}, {local} local devices",
       f"process_count: {backends.process_count()}",
       f"platform: {_platform.uname()}"]
   for name in sorted(os.environ):

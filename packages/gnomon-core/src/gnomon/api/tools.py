@@ -137,7 +137,7 @@ def debug_info(
   def names() -> list[str]:
     return leaf_names(found(), tree, skipped)()
 
-  return DebugInfo(traced_for, describe_function(fun), names)
+  return DebugInfo(traced_for, describe_function(fun), names, None)
 
 
 def _held_weakly(fun: Any) -> Callable[[], Any]:

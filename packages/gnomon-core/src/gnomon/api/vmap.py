@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gnomon.api import tools
+from gnomon.api import tools, vmap_types
+from gnomon.core.calls import check_aliases, is_ref
 from gnomon.core.types import typeof
+from gnomon.transform import vmappable
 from gnomon.transform.vmap import Axis, to_dim, vmap_flat
 from gnomon.tree_util import flatten_axes
 
@@ -48,7 +50,7 @@ def vmap(
   if isinstance(in_axes, list):
     in_axes = tuple(in_axes)
   for what, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
-    if not all(isinstance(x, int) for x in flatten(axes)[0]):
+    if not all(isinstance(x, int) or vmappable.is_spec(x) for x in flatten(axes)[0]):
       raise TypeError(
           f"vmap: {what} must be an int, None, or a (nested) container of those, got "
           f"{axes!r}")
@@ -62,6 +64,10 @@ def vmap(
           f"positional arguments passed to the function, but got {len(in_axes)} entries "
           f"{in_axes} for {len(args)} positional arguments")
     leaves, tree = flatten((args, kwargs))
+    if vmappable.registered and vmap_types.has_own(leaves):
+      return vmap_types.call(
+          vmap, fun, args, kwargs, in_axes, out_axes, axis_size, axis_name=axis_name,
+          spmd_axis_name=spmd_axis_name)
     dims = flatten_axes("vmap in_axes", tree, (in_axes, 0), kws=True)
     avals = tools.check_leaves(
         leaves, f"vmap of {tools.function_name(fun)}", tools.leaf_names(fun, tree))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from gnomon.core.effects import Effects, no_effects
+from gnomon.core.effects import (
+  Effects,
+  makes_refs,
+  must_happen,
+  no_effects,
+)
 from gnomon.core.primitive import Primitive
+from gnomon.core.source import SourceInfo
 from gnomon.core.trace import get_current
 
 
@@ -15,17 +22,31 @@ class Var:
 
   __slots__ = ("__weakref__", "aval")
 
-  def __init__(self, aval: Any) -> None:
+  # Types that change while a program runs: there are none among arrays.
+  initial_qdd: Any = None
+  final_qdd: Any = None
+
+  def __init__(
+      self, aval: Any, initial_qdd: Any = None, final_qdd: Any = None) -> None:
     self.aval = aval
 
+  def pretty_print(self, context: Any, *, print_dtype: bool = True) -> str:
+    """The variable's name in `context` (any mapping), with its type."""
+    name = (context or {}).get(self, repr(self).split(":")[0])
+    return f"{name}:{self.aval.str_short(short_dtypes=True)}" if print_dtype else name
+
   def __repr__(self) -> str:
-    return f"Var(id={id(self)}):{self.aval}"
+    return f"Var(id={id(self)}):{self.aval.str_short()}"
 
 
 class DropVar(Var):
   """A result that nothing uses; printed as `_`."""
 
   __slots__ = ()
+
+  def pretty_print(self, context: Any, *, print_dtype: bool = True) -> str:
+    """`_`."""
+    return "_"
 
   def __repr__(self) -> str:
     return "_"
@@ -38,6 +59,20 @@ class Literal:
 
   def __init__(self, val: Any, aval: Any) -> None:
     self.val, self.aval = val, aval
+
+  @property
+  def hash(self) -> int | None:
+    """The hash of the value, or None where it has none."""
+    try:
+      return hash(self.val)
+    except TypeError:
+      return None
+
+  def pretty_print(self, context: Any, *, print_dtype: bool = True) -> str:
+    """The value, with its type."""
+    del context
+    type_ = f":{self.aval.str_short(short_dtypes=True)}" if print_dtype else ""
+    return f"{self.val}{type_}"
 
   def __repr__(self) -> str:
     return f"{self.val}"
@@ -56,8 +91,8 @@ class DebugInfo:
   __slots__ = ("_arg_names", "func_src_info", "result_paths", "traced_for")
 
   def __init__(
-      self, traced_for: str, func_src_info: str, arg_names: Any = None,
-      result_paths: Any = None) -> None:
+      self, traced_for: str, func_src_info: str, arg_names: Any,
+      result_paths: Any) -> None:
     self.traced_for, self.func_src_info = traced_for, func_src_info
     self._arg_names, self.result_paths = arg_names, result_paths
 
@@ -161,6 +196,17 @@ class DebugInfo:
         f"{self.result_paths})")
 
 
+class EqnContext:
+  """Settings of an equation. Params hold all that it depends on, so there are none."""
+
+  __slots__ = ()
+
+  @property
+  def manager(self) -> contextlib.AbstractContextManager[None]:
+    """A context manager to bind the operation in."""
+    return contextlib.nullcontext()
+
+
 class Eqn:
   """One operation: `outvars = primitive[params] invars`."""
 
@@ -173,14 +219,24 @@ class Eqn:
     self.params, self.effects, self.source = params, effects, source
 
   def replace(self, **changes: Any) -> Eqn:
-    """A copy with some fields changed."""
+    """A copy with some fields changed; `source_info` is another name of `source`."""
+    if "source_info" in changes:
+      info = changes.pop("source_info")
+      changes["source"] = info.source if isinstance(info, SourceInfo) else info
+    changes.pop("ctx", None)
     return Eqn(**{
         "primitive": self.primitive, "invars": self.invars, "outvars": self.outvars,
         "params": self.params, "effects": self.effects, "source": self.source, **changes})
 
   @property
-  def source_info(self) -> Any:
-    return self.source
+  def source_info(self) -> SourceInfo:
+    """Where the equation comes from: its traceback, and names in force."""
+    return SourceInfo.of(self.source)
+
+  @property
+  def ctx(self) -> EqnContext:
+    """The settings under which to bind the operation again: those in force."""
+    return EqnContext()
 
   def __repr__(self) -> str:
     from gnomon.core.printing import pp_eqn  # a leaf, loaded when something is printed
@@ -198,7 +254,10 @@ class Jaxpr:
   def __init__(
       self, constvars: Sequence[Var], invars: Sequence[Var], outvars: Sequence[Atom],
       eqns: list[Eqn], effects: Effects = no_effects,
-      debug_info: DebugInfo | None = None) -> None:
+      debug_info: DebugInfo | None = None, is_high: bool = False) -> None:
+    if is_high:
+      raise NotImplementedError(
+          "Jaxpr: is_high=True, but all types of programs here are those of arrays")
     self.constvars, self.invars = list(constvars), list(invars)
     self.outvars: list[Any] = list(outvars)
     self.eqns = eqns
@@ -213,6 +272,14 @@ class Jaxpr:
   def out_avals(self) -> list[Any]:
     return [v.aval for v in self.outvars]
 
+  @property
+  def in_aval_qdds(self) -> list[Any]:
+    """The types of the inputs."""
+    return self.in_avals
+
+  final_aval_qdds = in_aval_qdds
+  is_high = False  # all types are those of arrays
+
   def replace(self, **changes: Any) -> Jaxpr:
     """A copy with some fields changed."""
     return Jaxpr(**{
@@ -220,10 +287,15 @@ class Jaxpr:
         "eqns": self.eqns, "effects": self.effects, "debug_info": self.debug_info,
         **changes})
 
-  def pretty_print(self, **options: Any) -> str:
+  def pretty_print(
+      self, *, source_info: bool = False, print_shapes: bool = True,
+      custom_pp_eqn_rules: bool = True, name_stack: bool = False,
+      print_effects: bool = False, **kwargs: Any) -> str:
     """The text of the jaxpr; options as for `core.printing.pp_jaxpr`."""
     from gnomon.core.printing import pp_jaxpr  # a leaf, loaded when something is printed
-    return pp_jaxpr(self, **options)
+    return pp_jaxpr(
+        self, source_info=source_info, print_shapes=print_shapes, name_stack=name_stack,
+        custom_pp_eqn_rules=custom_pp_eqn_rules, print_effects=print_effects, **kwargs)
 
   def __repr__(self) -> str:
     return self.pretty_print()
@@ -267,6 +339,34 @@ class ClosedJaxpr:
   def effects(self) -> Effects:
     return self.jaxpr.effects
 
+  @property
+  def constvars(self) -> list[Var]:
+    return self.jaxpr.constvars
+
+  @property
+  def invars(self) -> list[Var]:
+    return self.jaxpr.invars
+
+  @property
+  def outvars(self) -> list[Any]:
+    return self.jaxpr.outvars
+
+  @property
+  def debug_info(self) -> DebugInfo | None:
+    return self.jaxpr.debug_info
+
+  @property
+  def in_aval_qdds(self) -> list[Any]:
+    """The types of the inputs."""
+    return self.in_avals
+
+  final_aval_qdds = in_aval_qdds
+  is_high = False  # all types are those of arrays
+
+  def map_jaxpr(self, f: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
+    """The program that `f` makes of the jaxpr, with the same constants."""
+    return ClosedJaxpr(f(self.jaxpr), self.consts)
+
   def replace(
       self, *, jaxpr: Jaxpr | None = None,
       consts: Sequence[Any] | None = None) -> ClosedJaxpr:
@@ -274,10 +374,14 @@ class ClosedJaxpr:
     return ClosedJaxpr(
         self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts)
 
-  def pretty_print(self, **options: Any) -> str:
+  def pretty_print(
+      self, *, source_info: bool = False, print_shapes: bool = True,
+      name_stack: bool = False, custom_pp_eqn_rules: bool = True,
+      print_effects: bool = False, **kwargs: Any) -> str:
     """The text of the jaxpr; options as for `core.printing.pp_jaxpr`."""
-    from gnomon.core.printing import pp_jaxpr  # a leaf, loaded when something is printed
-    return pp_jaxpr(self.jaxpr, **options)
+    return self.jaxpr.pretty_print(
+        source_info=source_info, print_shapes=print_shapes, name_stack=name_stack,
+        custom_pp_eqn_rules=custom_pp_eqn_rules, print_effects=print_effects, **kwargs)
 
   def __repr__(self) -> str:
     return self.pretty_print()
@@ -329,7 +433,7 @@ def live(jaxpr: Jaxpr) -> list[Eqn]:
   if found is None:
     needed, kept = set(jaxpr.outvars), []
     for e in reversed(jaxpr.eqns):
-      if e.effects or not needed.isdisjoint(e.outvars):
+      if (e.effects and must_happen(e.effects)) or not needed.isdisjoint(e.outvars):
         kept.append(e)
         needed.update(e.invars)
     kept.reverse()
@@ -358,6 +462,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
   return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 
-def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-  """The function that a closed jaxpr computes."""
-  return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> Callable[..., list[Any]]:
+  """The function that a closed jaxpr computes, with its first arguments given."""
+  return lambda *rest: eval_jaxpr(
+      closed_jaxpr.jaxpr, closed_jaxpr.consts, *args, *rest)

@@ -9,6 +9,16 @@ from gnomon.core.trace import current
 _all: list[Primitive] = []
 
 
+# In JAX, what these give is a list; of others it is the result itself. Views for other
+# libraries (`interpreters`, `extend`) speak in that way of all primitives.
+_SEVERAL = frozenset({
+    "approx_top_k", "call", "closed_call", "cond", "custom_jvp_call", "custom_lin",
+    "custom_linear_solve", "custom_vjp_call", "device_put", "eig", "eigh", "hessenberg",
+    "io_callback", "jit", "lu", "optimization_barrier", "pure_callback", "qr", "reduce",
+    "reduce_window", "remat2", "rng_bit_generator", "scan", "schur", "sort", "split",
+    "svd", "threefry2x32", "top_k", "tridiagonal", "unstack", "while"})
+
+
 class Primitive:
   """An operation's name.
 
@@ -16,6 +26,11 @@ class Primitive:
   """
 
   __slots__ = ("__weakref__", "call", "name")
+
+  # Attributes of JAX's primitives that walkers of jaxprs look at.
+  multiple_results: Any = True
+  call_primitive: Any = False
+  map_primitive: Any = False
 
   def __init__(self, name: str, *, call: bool = False) -> None:
     self.name = name
@@ -28,6 +43,16 @@ class Primitive:
   def bind(self, *args: Any, **params: Any) -> tuple[Any, ...]:
     """Applies the primitive under the current trace."""
     return current.get().process(self, args, params)
+
+
+  @property
+  def several(self) -> bool:
+    """Whether other libraries expect a list of results, even of one."""
+    return self.name in _SEVERAL
+
+  def get_bind_params(self, params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The functions, as leading operands, and params with which an equation is bound."""
+    return [], params
 
 
 def all_primitives() -> tuple[Primitive, ...]:

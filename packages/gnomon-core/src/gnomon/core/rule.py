@@ -16,10 +16,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Rule(Generic[F]):
   """One transformation's table: `define` and look-up, nothing else."""
 
-  __slots__ = ("_of", "get", "name")
+  __slots__ = ("_of", "get", "name", "what")
 
-  def __init__(self, name: str) -> None:
-    self.name = name
+  def __init__(self, name: str, what: str = "") -> None:
+    self.name, self.what = name, what
     self._of: dict[Primitive, F] = {}
     self.get = self._of.get
 
@@ -41,13 +41,19 @@ class Rule(Generic[F]):
     """Enters or replaces a rule: for extension authors, through their views."""
     self._of[primitive] = function
 
+  def remove(self, primitive: Primitive) -> None:
+    """Takes a rule out of the table, if there is one."""
+    self._of.pop(primitive, None)
+
   def __getitem__(self, primitive: Primitive) -> F:
     try:
       return self._of[primitive]
     except KeyError:
+      p = primitive.name
+      what = f"{self.what} for '{p}' not implemented: " if self.what else ""
       raise MissingRuleError(
-          f"{self.name} of the primitive {primitive.name!r} is not defined; define it "
-          f"with `@{self.name}.define({primitive.name}_p)`") from None
+          f"{what}{self.name} of the primitive {p!r} is not defined; define it with "
+          f"`@{self.name}.define({p}_p)`") from None
 
   def __contains__(self, primitive: object) -> bool:
     return primitive in self._of
@@ -59,13 +65,14 @@ class Rule(Generic[F]):
     return f"<rule table {self.name!r}: {len(self._of)} primitives>"
 
 
-typing_rule: Rule[Callable[..., Any]] = Rule("typing_rule")
+typing_rule: Rule[Callable[..., Any]] = Rule("typing_rule", "Abstract evaluation")
 effects_rule: Rule[Callable[..., Any]] = Rule("effects_rule")
 impl_rule: Rule[Callable[..., Any]] = Rule("impl_rule")  # evaluates without compiling
-jvp_rule: Rule[Callable[..., Any]] = Rule("jvp_rule")
+jvp_rule: Rule[Callable[..., Any]] = Rule("jvp_rule", "Differentiation rule")
 linearize_rule: Rule[Callable[..., Any]] = Rule("linearize_rule")
-transpose_rule: Rule[Callable[..., Any]] = Rule("transpose_rule")
-batch_rule: Rule[Callable[..., Any]] = Rule("batch_rule")
+transpose_rule: Rule[Callable[..., Any]] = Rule(
+    "transpose_rule", "Transpose rule (for reverse-mode differentiation)")
+batch_rule: Rule[Callable[..., Any]] = Rule("batch_rule", "Batching rule")
 axis_rule: Rule[Callable[..., Any]] = Rule("axis_rule")  # collectives over a named axis
 dce_rule: Rule[Callable[..., Any]] = Rule("dce_rule")
 partial_eval_rule: Rule[Callable[..., Any]] = Rule("partial_eval_rule")

@@ -26,6 +26,69 @@ class Source:
     self.names = names
 
 
+class NameStack:
+  """Names in force, outermost first: of scopes, and of transformations as `jvp()`."""
+
+  __slots__ = ("stack",)
+
+  def __init__(self, stack: tuple[str, ...] = ()) -> None:
+    self.stack = stack
+
+  def extend(self, name: str) -> NameStack:
+    """The stack with a scope added."""
+    return NameStack((*self.stack, name))
+
+  def transform(self, transform_name: str) -> NameStack:
+    """The stack with a transformation added."""
+    return NameStack((*self.stack, f"{transform_name}()"))
+
+  def __add__(self, other: NameStack) -> NameStack:
+    return NameStack(self.stack + other.stack)
+
+  def __eq__(self, other: object) -> bool:
+    return isinstance(other, NameStack) and self.stack == other.stack
+
+  def __hash__(self) -> int:
+    return hash(self.stack)
+
+  def __len__(self) -> int:
+    return len(self.stack)
+
+  def __str__(self) -> str:
+    return "/".join(self.stack)
+
+  def __repr__(self) -> str:
+    return f"NameStack(stack={self.stack})"
+
+
+class SourceInfo:
+  """Where an operation comes from, as other libraries look at it."""
+
+  __slots__ = ("name_stack", "traceback")
+
+  def __init__(self, traceback: Any, name_stack: NameStack) -> None:
+    self.traceback, self.name_stack = traceback, name_stack
+
+  @staticmethod
+  def of(source: Any) -> SourceInfo:
+    """That of what an equation holds: a traceback, or a `Source`."""
+    if type(source) is Source:
+      return SourceInfo(source.traceback, NameStack(source.names))
+    return SourceInfo(source, NameStack())
+
+  @property
+  def source(self) -> Any:
+    """What an equation holds."""
+    names = self.name_stack.stack
+    return Source(self.traceback, names) if names else self.traceback
+
+  def replace(self, **changes: Any) -> SourceInfo:
+    """A copy with some fields changed."""
+    return SourceInfo(
+        changes.get("traceback", self.traceback),
+        changes.get("name_stack", self.name_stack))
+
+
 def register_exclusion(path: str) -> None:
   """Counts the file or folder `path` as the library's own: its frames are not shown."""
   is_user_file(path)  # the library's own folders come first

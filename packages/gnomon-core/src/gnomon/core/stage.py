@@ -23,7 +23,7 @@ from gnomon.core.trace import (
   leaked,
   tracing,
 )
-from gnomon.core.types import typeof
+from gnomon.core.types import canonicalize_handlers, typeof
 from gnomon.runtime.jaxlib import mlir
 
 _new: Any = object.__new__
@@ -143,6 +143,8 @@ class StageTrace(Trace):
       return v
     elif hasattr(x, "__jax_array__"):
       return self.atom(x.__jax_array__())
+    elif t in canonicalize_handlers:
+      return self.atom(canonicalize_handlers[t](x))
     v = Var(typeof(x))
     self.consts[id(x)] = (v, x)  # the value is kept, so that its id stays its own
     return v

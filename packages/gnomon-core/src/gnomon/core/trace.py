@@ -19,7 +19,13 @@ _set_in_trace = cells.in_trace.set_local
 
 
 class Trace:
-  """What happens to an operation: it is computed, recorded, or transformed first."""
+  """What happens to an operation: it is computed, recorded, or transformed first.
+
+  Traces here define `process`, `custom_jvp` and `custom_vjp`. A trace of another library
+  defines `process_primitive(primitive, tracers, params)`, which returns the result, or a
+  list of them if the primitive has several; functions with rules of their own it sees as
+  the function alone, unless it defines `process_custom_jvp_call` and the like.
+  """
 
   __slots__ = ("__weakref__", "done", "name")
   records = False  # whether it writes down where operations come from
@@ -30,13 +36,89 @@ class Trace:
 
   def process(
       self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
-    raise NotImplementedError(type(self).__name__)
+    outs = self.process_primitive(primitive, args, params)
+    return tuple(outs) if primitive.several else (outs,)
 
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
-    raise NotImplementedError(type(self).__name__)
+    return tuple(self.process_custom_jvp_call(
+        None, Function(call.fun), call, args, symbolic_zeros=False))
 
   def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
-    raise NotImplementedError(type(self).__name__)
+    return tuple(self.process_custom_vjp_call(
+        None, Function(call.fun), call, call, args, out_trees=None,
+        symbolic_zeros=False))
+
+  # ---- as other libraries know it
+
+  def process_primitive(
+      self, primitive: Primitive, tracers: Any, params: dict[str, Any], /) -> Any:
+    """What an operation gives on these operands: one result, or a list of several."""
+    if type(self).process is Trace.process:
+      raise NotImplementedError(
+          f"the trace {type(self).__name__} must define process_primitive")
+    outs = self.process(primitive, tracers, params)
+    return list(outs) if primitive.several else outs[0]
+
+  def process_custom_jvp_call(
+      self, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, *,
+      symbolic_zeros: bool) -> Any:
+    """What a function with a forward rule of its own gives: by default, the function."""
+    del primitive, jvp, symbolic_zeros
+    with tracing(self):
+      return fun.call_wrapped(*tracers)
+
+  def process_custom_vjp_call(
+      self, primitive: Any, fun: Any, fwd: Any, bwd: Any, tracers: Any, /, *,
+      out_trees: Any, symbolic_zeros: bool) -> Any:
+    """What a function with a reverse rule of its own gives: by default, the function."""
+    del primitive, fwd, bwd, out_trees, symbolic_zeros
+    with tracing(self):
+      return fun.call_wrapped(*tracers)
+
+  def process_call(
+      self, call_primitive: Any, f: Any, tracers: Any, params: dict[str, Any], /) -> Any:
+    """What a function gives that a primitive calls: by default, as if it were inline."""
+    del call_primitive, params
+    with tracing(self):
+      return f.call_wrapped(*tracers)
+
+  def full_raise(self, x: Any) -> Any:
+    """The value itself: there are no levels."""
+    return x
+
+  def stage_value(self, val: Any) -> Any:
+    """A value as an operand of this trace: the value itself."""
+    return val
+
+  def invalidate(self) -> None:
+    """Ends the trace: its tracers must not be used any more."""
+    self.done = True
+
+  def is_valid(self) -> bool:
+    """Whether the trace has not ended."""
+    return not self.done
+
+  @property
+  def main(self) -> Any:
+    """What traces of one transformation have in common: here the trace itself."""
+    return self
+
+  @property
+  def requires_low(self) -> bool:
+    """Whether types must be lowered to arrays before this trace sees them."""
+    return False
+
+
+class Function:
+  """A function of flat values, called as other libraries call wrapped functions."""
+
+  __slots__ = ("call_wrapped",)
+
+  def __init__(self, fun: Any) -> None:
+    self.call_wrapped = fun
+
+  def __call__(self, *args: Any) -> Any:
+    return self.call_wrapped(*args)
 
 
 class Function:
@@ -98,6 +180,11 @@ class tracing:
     reset_current(self.token)
 
 
+def eval_context() -> tracing:
+  """A context manager in which operations are evaluated, also while tracing."""
+  return tracing(EVAL)
+
+
 class Tracer:
   """A value inside a transformation. Its type is known, often nothing else.
 
@@ -110,6 +197,9 @@ class Tracer:
   _trace: Any
   is_box = False  # whether it is a mutable reference that holds a traced value
   __array_priority__ = 100  # NumPy's operators give way to those of tracers
+
+  def __init__(self, trace: Any) -> None:
+    self._trace = trace
 
   def __init__(self, trace: Any) -> None:
     self._trace = trace
@@ -130,6 +220,26 @@ class Tracer:
 
   def _origin_message(self) -> str:
     return self.origin()
+
+  # ---- as other libraries know it
+
+  def full_lower(self) -> Any:
+    """The tracer itself: there are no levels."""
+    return self
+
+  def get_referent(self) -> Any:
+    """What this value stands for, where its trace knows it; else the tracer itself."""
+    value = self.concrete()
+    return self if value is None else value
+
+  def to_concrete_value(self) -> Any:
+    """The value, where this trace knows it; otherwise None."""
+    return self.concrete()
+
+  @property
+  def dimension_as_value(self) -> Any:
+    """The size that a tracer stands for: None, since sizes are known numbers."""
+    return None
 
   # ---- as other libraries know it
 

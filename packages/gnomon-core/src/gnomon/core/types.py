@@ -23,6 +23,95 @@ class AbstractValue:
   def to_tangent_aval(self) -> AbstractValue:
     raise TypeError(f"values of type {self} have no tangents")
 
+  def to_ct_aval(self) -> AbstractValue:
+    """The type of cotangents: that of tangents."""
+    return self.to_tangent_aval()
+
+  # ---- types that other libraries define: `lo_ty` gives the arrays that they stand for
+
+  is_high: Any = False  # whether values are not arrays themselves
+  has_qdd: Any = False  # whether the type has a part that changes
+
+  def lo_ty(self) -> list[AbstractValue]:
+    """The types of the arrays that a value of this type consists of."""
+    return [self]
+
+  def lo_ty_qdd(self, qdd: Any) -> list[AbstractValue]:
+    """The same, for a type with a part that changes."""
+    raise NotImplementedError(f"the type {type(self).__name__} must define lo_ty_qdd")
+
+  def lower_val2(self, hi_val: Any) -> Any:
+    """The arrays that a value consists of."""
+    return [hi_val] if not self.is_high else self.lower_val(hi_val)
+
+  def raise_val2(self, lo_vals_ft: Any) -> Any:
+    """The value that consists of some arrays."""
+    return lo_vals_ft[0] if not self.is_high else self.raise_val(*lo_vals_ft)
+
+  def lower_val(self, val: Any) -> list[Any]:
+    """The arrays that a value consists of."""
+    return [val]
+
+  def raise_val(self, *vals: Any) -> Any:
+    """The value that consists of some arrays."""
+    (val,) = vals
+    return val
+
+  def normalize(self) -> AbstractValue:
+    """The type without what programs do not depend on."""
+    return self
+
+  def at_least_vspace(self) -> AbstractValue:
+    """The type of tangents."""
+    return self.to_tangent_aval()
+
+  def vspace_add(self, x: Any, y: Any) -> Any:
+    """The sum of two tangents of this type."""
+    raise NotImplementedError(f"the type {type(self).__name__} must define vspace_add")
+
+  def inc_rank(self, size: int, spec: Any) -> AbstractValue:
+    """The type of values stacked along a new axis, placed by `spec`."""
+    raise TypeError(f"values of type {self} cannot be stacked: define inc_rank")
+
+  def dec_rank(self, size: int, spec: Any) -> AbstractValue:
+    """The type of an element along the axis `spec`."""
+    raise TypeError(f"values of type {self} cannot be mapped: define dec_rank")
+
+  def leading_axis_spec(self) -> Any:
+    """What places the mapped axis in front."""
+    return 0
+
+  def shard(self, mesh: Any, manual_axes: Any, check_vma: bool, spec: Any) -> Any:
+    """The type of a part, in a program over several devices."""
+    raise NotImplementedError(f"values of type {self} cannot be split over devices")
+
+  def unshard(self, mesh: Any, check_vma: bool, spec: Any) -> Any:
+    """The type of the whole, in a program over several devices."""
+    raise NotImplementedError(f"values of type {self} cannot be split over devices")
+
+  def str_short(self, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
+    """A short text."""
+    return str(self)
+
+  def strip_weak_type(self) -> AbstractValue:
+    """The type itself: only arrays have weak dtypes."""
+    return self
+
+  def update_weak_type(self, weak_type: bool) -> AbstractValue:
+    """The type itself: only arrays have weak dtypes."""
+    return self
+
+  def update_manual_axis_type(self, mat: Any) -> AbstractValue:
+    """The type itself: only arrays vary over axes of a mesh."""
+    return self
+
+  def update(self, **kwargs: Any) -> AbstractValue:
+    """The type with some of its parts changed."""
+    raise NotImplementedError(f"the type {type(self).__name__} must define update")
+
+  def __repr__(self) -> str:
+    return type(self).__name__
+
 
 class ShapedArray(AbstractValue):
   """The type of an array: its shape, its dtype, and whether the dtype is weak.
@@ -86,7 +175,7 @@ class ShapedArray(AbstractValue):
   def __str__(self) -> str:
     return f"~{self.str_short()}" if self.weak_type else self.str_short()
 
-  def str_short(self, short_dtypes: bool = False, *_: Any, **__: Any) -> str:
+  def str_short(self, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
     """`float32[2,3]`, or `f32[2,3]` with short dtypes."""
     name = dtypes.short_dtype_name(self.dtype) if short_dtypes else self.dtype.name
     return f"{name}[{','.join(map(str, self.shape))}]"
@@ -112,7 +201,48 @@ class ShapedArray(AbstractValue):
           self if inexact else ShapedArray(self.shape, dtypes.float0))
     return found
 
-  to_cotangent_aval = to_tangent_aval
+  to_cotangent_aval = to_ct_aval = to_tangent_aval
+
+  # ---- as other libraries know it
+
+  array_abstraction_level = 2
+
+  @property
+  def manual_axis_type(self) -> frozenset[str]:
+    """The mesh axes over which a value varies."""
+    return self.vma
+
+  mat = manual_axis_type
+
+  def update_weak_type(self, weak_type: bool) -> ShapedArray:
+    """The type with its dtype weak or not."""
+    return self.update(weak_type=weak_type)
+
+  def update_manual_axis_type(self, mat: Any) -> ShapedArray:
+    """The type of a value that varies over other mesh axes."""
+    return self.update(vma=frozenset(mat))
+
+  def nospec(self, mesh: Any, check_vma: bool, all_names: Any) -> tuple[Any, ...]:
+    """What says that no dimension is split over devices."""
+    return ()
+
+  def inc_rank(self, size: int, spec: int) -> ShapedArray:
+    """The type of values stacked along a new axis."""
+    return self.update(shape=(*self.shape[:spec], size, *self.shape[spec:]))
+
+  def dec_rank(self, size: int, spec: int) -> ShapedArray:
+    """The type of an element along an axis.
+
+    Raises:
+      ValueError: the axis has another size.
+    """
+    if self.shape[spec] != size:
+      raise ValueError(f"axis {spec} of {self} has size {self.shape[spec]}, not {size}")
+    return self.update(shape=self.shape[:spec] + self.shape[spec + 1:])
+
+  def vspace_add(self, x: Any, y: Any) -> Any:
+    """The sum of two arrays."""
+    return x + y
 
   def __len__(self) -> int:
     if not self.shape:
@@ -248,6 +378,16 @@ def _typeof_slow(x: Any) -> Any:
   raise TypeError(
       f"{x!r} of type {type(x)} is not a valid array type: expected an array, a NumPy "
       "array or a number")
+
+
+def _canonical(x: Any) -> np.ndarray[Any, Any]:
+  return np.asarray(x, typeof(x).dtype)
+
+
+# How a value becomes an array of its canonical type, by its Python type. Libraries add
+# types of their own, and the types of such values to `typeof_handlers`.
+canonicalize_handlers: dict[type, Callable[[Any], Any]] = dict.fromkeys(
+    (bool, int, float, complex, np.ndarray), _canonical)
 
 
 class WrappedArray:

@@ -4,52 +4,133 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from gnomon import _config
 from gnomon.runtime.jaxlib import arrays, clients
 
 _lock = threading.Lock()
-_client: Any = None
+_client: Any = None  # the one by default
+_clients: dict[str, Any] = {}
 _pid = 0
 
 
-def client() -> Any:
-  """The runtime's client for the processor, made on first use.
+class Factory(NamedTuple):
+  """How the client of a platform is made, and how it ranks among platforms."""
 
-  Raises:
-    RuntimeError: the process was forked after the client was made: its threads are gone.
-  """
-  global _client, _pid
-  if _client is None:
-    with _lock:
-      if _client is None:
-        _client = _make()
-        _pid = os.getpid()
-  return _client
+  make: Callable[[], Any]
+  priority: int = 0
+  fail_quietly: bool = True
+  experimental: bool = False
+  make_topology: Any = None
+  c_api: Any = None
 
 
-def _make() -> Any:
-  platforms = _config.config.read("jax_platforms")
-  if platforms and "cpu" not in platforms.split(","):
-    raise RuntimeError(
-        f"no backend for the platforms {platforms!r}: this installation has 'cpu' only; "
-        "other platforms come with gnomon-plugins")
+def _make_cpu() -> Any:
   n = _config.config.read("jax_num_cpu_devices")
   return clients.make_cpu_client(
       n if n and n > 0 else None, _config.config.read("jax_cpu_enable_async_dispatch"))
 
 
+_factories: dict[str, Factory] = {"cpu": Factory(_make_cpu, fail_quietly=False)}
+
+
+def register_factory(name: str, make: Callable[[], Any], **options: Any) -> None:
+  """Adds a platform, whose client `make()` gives when it is first used."""
+  if name in _clients:
+    raise RuntimeError(
+        f"the platform {name!r} is in use: a factory for it must be registered before")
+  _factories[name] = Factory(make, **options)
+
+
+def client() -> Any:
+  """The runtime's client by default, made on first use: the processor's, most often."""
+  global _client, _pid
+  if _client is None:
+    with _lock:
+      if _client is None:
+        _client = _choose()
+        _pid = os.getpid()
+  return _client
+
+
+def _choose() -> Any:
+  asked = _config.config.read("jax_platforms")
+  if asked:
+    names = asked.split(",")
+    for name in names:
+      if name in _factories:
+        found = _made(name, quietly=len(names) > 1)
+        if found is not None:
+          return found
+    raise RuntimeError(
+        f"no backend for the platforms {asked!r}: this installation has "
+        f"{', '.join(map(repr, _factories))}; other platforms come with gnomon-plugins")
+  for name in sorted(_factories, key=lambda n: -_factories[n].priority):
+    found = _made(name, quietly=_factories[name].fail_quietly)
+    if found is not None:
+      return found
+  raise RuntimeError("no platform has a client")
+
+
+def _made(name: str, *, quietly: bool) -> Any:
+  """The client of a platform, or None if it has none."""
+  if name in _clients:
+    return _clients[name]
+  factory = _factories[name]
+  try:
+    found = factory.make()
+  except Exception as e:
+    if quietly:
+      return None
+    raise RuntimeError(f"the platform {name!r} cannot be used: {e}") from e
+  if found is not None:
+    if factory.experimental:
+      warnings.warn(f"the platform {name!r} is experimental", stacklevel=3)
+    _clients[name] = found
+  return found
+
+
+def client_of(platform: str | None) -> Any:
+  """The client of a platform.
+
+  Raises:
+    RuntimeError: this installation has no such platform.
+  """
+  if platform is None:
+    return client()
+  default = client()
+  if platform == default.platform:
+    return default
+  found = _made(platform, quietly=False) if platform in _factories else None
+  if found is None:
+    raise RuntimeError(
+        f"Unknown backend {platform}: this installation has "
+        f"{', '.join(map(repr, _factories))}; other platforms come with gnomon-plugins")
+  return found
+
+
+def platforms() -> list[str]:
+  """The platforms that have clients."""
+  client()
+  return list(_clients)
+
+
+def forget() -> None:
+  """Forgets all clients; the next use makes new ones."""
+  global _client
+  with _lock:
+    _client = None
+    _clients.clear()
+    _single.clear()
+    arrays.single_sharding.cache_clear()
+
+
 def forked() -> bool:
   """Whether this process is a fork of the one that made the client."""
   return _client is not None and os.getpid() != _pid
-
-
-def _check(backend: str | None) -> None:
-  if backend not in (None, "cpu"):
-    raise RuntimeError(
-        f"unknown backend {backend!r}: this installation has 'cpu'; other platforms come "
-        "with gnomon-plugins")
 
 
 def devices(backend: str | None = None) -> list[Any]:
@@ -59,43 +140,38 @@ def devices(backend: str | None = None) -> list[Any]:
   >>> gnomon.devices()[0].platform
   'cpu'
   """
-  _check(backend)
-  return list(client().devices())
+  return list(client_of(backend).devices())
 
 
 def local_devices(
     process_index: int | None = None, backend: str | None = None,
     host_id: int | None = None) -> list[Any]:
   """The devices that this process can address."""
-  _check(backend)
   del host_id
+  found = client_of(backend)
   if process_index is None:
-    return list(client().local_devices())
-  return [d for d in client().devices() if d.process_index == process_index]
+    return list(found.local_devices())
+  return [d for d in found.devices() if d.process_index == process_index]
 
 
 def device_count(backend: str | None = None) -> int:
   """The number of devices."""
-  _check(backend)
-  return int(client().device_count())
+  return int(client_of(backend).device_count())
 
 
 def local_device_count(backend: str | None = None) -> int:
   """The number of devices that this process can address."""
-  _check(backend)
-  return int(client().local_device_count())
+  return int(client_of(backend).local_device_count())
 
 
 def process_index(backend: str | None = None) -> int:
   """The number of this process among those of the program."""
-  _check(backend)
-  return int(client().process_index())
+  return int(client_of(backend).process_index())
 
 
 def process_count(backend: str | None = None) -> int:
   """How many processes run the program."""
-  _check(backend)
-  return len({d.process_index for d in client().devices()})
+  return len({d.process_index for d in client_of(backend).devices()})
 
 
 def process_indices(backend: str | None = None) -> list[int]:

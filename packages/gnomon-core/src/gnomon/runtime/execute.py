@@ -12,13 +12,20 @@ import numpy as np
 
 from gnomon.core.jaxpr import programs_in
 from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import impl_rule
 from gnomon.core.stage import trace_to_closed, unhashable
-from gnomon.core.trace import Tracer, leaked
-from gnomon.core.types import WrappedArray, typeof
+from gnomon.core.trace import Tracer, get_current, leaked
+from gnomon.core.types import WrappedArray, canonicalize_handlers, typeof
 from gnomon.runtime import backends, watch
 from gnomon.runtime.callbacks import CallbackError
-from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
+from gnomon.runtime.compile import (
+  Executable,
+  compile_jaxpr,
+  physical,
+  to_device,
+  write_back,
+)
 from gnomon.runtime.jaxlib import arrays, errors
 
 Array = arrays.Array
@@ -78,6 +85,8 @@ def as_operand(x: Any, *, own: bool = False) -> Any:
   if hasattr(x, "__jax_array__"):
     return as_operand(x.__jax_array__())
   typeof(x)  # raises for what is no array
+  if t is not np.ndarray and t in canonicalize_handlers:
+    x = canonicalize_handlers[t](x)
   return to_device(x, backends.default_device())
 
 
@@ -99,6 +108,20 @@ def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: An
   impl = impl_rule.get(primitive)
   if impl is not None:
     return impl(*args, **params)
+  return _compiled(primitive, args, params, key, short=True)
+
+
+def compute(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
+  """Computes an operation by compiling it, whether or not it has another way."""
+  args = [as_operand(x) for x in args]
+  key = (primitive, *[x.aval for x in args], *params.items())
+  return _compiled(primitive, args, params, key, short=primitive not in impl_rule)
+
+
+def _compiled(
+    primitive: Primitive, args: list[Any], params: dict[str, Any], key: Any, *,
+    short: bool) -> Any:
+  global _several_devices, _careful
   if backends.device_count() > 1:
     _several_devices = _careful = True
   device = common_device(args, primitive.name)
@@ -108,14 +131,16 @@ def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: An
   exe = memo.get((*key, device))
   if exe is None:
     jaxpr = trace_to_closed(
-        lambda *xs: primitive.bind(*xs, **params), [x.aval for x in args])
+        lambda *xs: get_current().process(
+            primitive, xs if places is None else [xs[i] for i in places], params),
+        [x.aval for x in args])
     exe = compile_jaxpr(jaxpr, primitive.name, device, keep_unused=True)
     if len(_programs) >= _MAX_PROGRAMS:
       _programs.clear()
       _table.clear()
     memo[(*key, device)] = exe
-  if (memo is _programs and exe.plain and not exe.const_args and not _several_devices
-      and all(type(x) is Array for x in args)):
+  if (short and memo is _programs and exe.plain and not exe.const_args
+      and not _several_devices and all(type(x) is Array for x in args)):
     _table[key] = (exe.run, *exe.handlers)
   committed = any(physical(x)._committed for x in args)
   if _watching:
@@ -130,6 +155,11 @@ def clear() -> None:
   """Forgets the executables of all operations."""
   _programs.clear()
   _table.clear()
+
+
+def clear_scalars() -> None:
+  """Forgets the arrays that stand for numbers."""
+  _scalars.clear()
 
 
 def is_watching() -> bool:

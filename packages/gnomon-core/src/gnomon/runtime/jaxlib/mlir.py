@@ -25,14 +25,18 @@ sdy: Any = _sdy
 inlined_func_call: Any = _jax_mlir_ext.inlined_func_call
 
 _threads: Any = ir.ThreadPool()
-_registry: Any = ir.DialectRegistry()
-_jax_mlir_ext.register_dialects(_registry)
+dialect_registry: Any = ir.DialectRegistry()
+_jax_mlir_ext.register_dialects(dialect_registry)
 
 
 def new_context() -> Any:
   """A context with func, StableHLO, CHLO and Shardy; all contexts share their threads."""
-  context = ir.Context()
-  context.append_dialect_registry(_registry)
+  return equip(ir.Context())
+
+
+def equip(context: Any) -> Any:
+  """Gives a context the dialects of programs, and the threads that all share."""
+  context.append_dialect_registry(dialect_registry)
   for dialect in (hlo, chlo, sdy):
     dialect.register_dialect(context, load=True)
   # Looking a dialect up loads it. Without that its operations fail to verify.

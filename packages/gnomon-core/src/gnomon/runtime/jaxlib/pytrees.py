@@ -22,6 +22,15 @@ none_leaf_registry: Any = _jax.pytree.PyTreeRegistry(
     enable_dict=True)
 """The registry in which `None` is a leaf."""
 
+
+
+def container_registry() -> Any:
+  """A new registry in which lists and tuples are nodes, and nothing else."""
+  return _jax.pytree.PyTreeRegistry(
+      enable_none=False, enable_tuple=True, enable_namedtuple=False, enable_list=True,
+      enable_dict=False)
+
+
 Flatten = Callable[[Any], tuple[Iterable[Any], Hashable]]
 Unflatten = Callable[[Any, Any], Any]
 FlattenWithKeys = Callable[[Any], tuple[Iterable[tuple[Any, Any]], Hashable]]

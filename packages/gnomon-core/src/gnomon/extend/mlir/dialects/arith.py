@@ -1,0 +1,7 @@
+"""The operations of the dialect `arith`."""
+
+from __future__ import annotations
+
+from gnomon.runtime.jaxlib.dialects import door
+
+__getattr__, __dir__ = door("dialects.arith")

@@ -1,0 +1,7 @@
+"""Passes over MLIR modules."""
+
+from __future__ import annotations
+
+from gnomon.runtime.jaxlib.dialects import door
+
+__getattr__, __dir__ = door("passmanager")
