@@ -142,6 +142,10 @@ if TYPE_CHECKING:
   from gnomon.lax._control.custom_root import custom_root as custom_root
   from gnomon.lax._control.map import map as map
   from gnomon.lax._control.platform import platform_dependent as platform_dependent
+  from gnomon.lax._control.reversible import reversible_fori_loop as reversible_fori_loop
+  from gnomon.lax._control.reversible import (
+    reversible_while_loop as reversible_while_loop,
+  )
   from gnomon.lax._control.scan import scan as scan
   from gnomon.lax._control.scan import scan_p as scan_p
   from gnomon.lax._control.while_ import fori_loop as fori_loop

@@ -29,6 +29,7 @@ NAMES = {
     "_control.custom_root": "custom_root",
     "_control.map": "map",
     "_control.platform": "platform_dependent",
+    "_control.reversible": "reversible_fori_loop reversible_while_loop",
     "_control.scan": "scan scan_p",
     "_control.while_": "fori_loop while_loop while_p",
     "_conversion": "bitcast_convert_type bitcast_convert_type_p",

@@ -28,3 +28,6 @@ op_table.structured(
     "sharding_constraint", "stage", "stop_gradient")
 op_table.structured(
     "packages/gnomon-lax/tests/test_ragged_dot.py", "ragged_dot_general", "scaled_dot")
+op_table.structured(
+    "packages/gnomon-lax/tests/test_reversible_loops.py", "reversible_while",
+    "reversible_linear")
