@@ -22,7 +22,7 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
 LAZY: frozenset[str] = frozenset({
     "ad", "ad_checkpoint", "api_util", "checkpoint_policies", "custom_batching",
     "custom_derivatives",    "debug", "dlpack",
-    "experimental", "extend", "interpreters", "lib", "memory", "sharding", "stages",
+    "experimental", "extend", "interpreters", "lib", "memory", "ref", "sharding", "stages",
     "version"})
 # Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.
 LAZY_NAMES: Mapping[str, str] = {
@@ -30,7 +30,8 @@ LAZY_NAMES: Mapping[str, str] = {
     "set_mesh": "sharding",
     "__version__": "version", "__version_info__": "version",
     "clear_caches": "api.environment", "closure_convert": "api.closure",
-    "copy_to_host_async": "api.environment",
+    "copy_to_host_async": "api.environment", "Ref": "ref", "empty_ref": "ref",
+    "free_ref": "ref", "freeze": "ref", "new_ref": "ref",
     "custom_gradient": "api.closure", "fwd_and_bwd": "api.linear",
     "linear_transpose": "api.linear",
     "pure_callback": "api.callback", "effects_barrier": "runtime.callbacks",

@@ -10,6 +10,7 @@ from gnomon.api import tools
 from gnomon.core.derive import elementwise_batch
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
+from gnomon.core.calls import bind_call
 from gnomon.core.stage import convert_constvars, trace_to_jaxpr
 from gnomon.errors import ConcretizationTypeError
 from gnomon.transform.remat import remat_p
@@ -91,8 +92,8 @@ def checkpoint(
     except ConcretizationTypeError as e:
       e.args = (f"{e.args[0]}\n{_CONCRETE}", *e.args[1:])
       raise
-    outs = remat_p.bind(
-        *consts, *leaves, jaxpr=convert_constvars(jaxpr),
+    outs = bind_call(
+        remat_p, *consts, *leaves, jaxpr=convert_constvars(jaxpr),
         prevent_cse=_apart(prevent_cse, moving, rest, len(consts)),
         differentiated=False, policy=policy)
     return out_tree.unflatten(outs)

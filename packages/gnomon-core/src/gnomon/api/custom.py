@@ -1,4 +1,4 @@
-"""`custom_jvp`, `custom_vjp`, `stop_gradient`: rules given by the user."""
+"""`custom_jvp`, `custom_vjp`: rules given by the user."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 from gnomon.api import tools
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.types import AbstractValue, ShapedArray, typeof
 from gnomon.runtime.layout import Format
@@ -94,7 +95,8 @@ def shaped_abstractify(x: Any) -> Any:
       if not (hasattr(x, "shape") and hasattr(x, "dtype")):
         raise
   dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
-  return ShapedArray(x.shape, dtype, bool(getattr(x, "weak_type", False)))
+  aval = ShapedArray(x.shape, dtype, bool(getattr(x, "weak_type", False)))
+  return AbstractRef(aval) if getattr(x, "is_ref", False) else aval
 
 
 def abstract_leaves(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> list[Any]:

@@ -11,12 +11,19 @@ from typing import Any
 
 from gnomon import _config
 from gnomon.api import stages, tools
+from gnomon.core.calls import bind_call, check_aliases, is_ref
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.runtime import backends, watch
 from gnomon.runtime.callbacks import CallbackError
-from gnomon.runtime.compile import Executable, compile_jaxpr, physical, to_device
+from gnomon.runtime.compile import (
+  Executable,
+  compile_jaxpr,
+  physical,
+  to_device,
+  write_back,
+)
 from gnomon.runtime.execute import as_operand, common_device, explain, is_watching
 from gnomon.runtime.jaxlib import arrays, fastpath
 from gnomon.transform.call import jit_p
@@ -226,6 +233,8 @@ class JitInfo:
   ) -> tuple[Traced, Any, Any, Any]:
     """The traced function, flat arguments, structure and static arguments of a call."""
     leaves, tree, static = self.split(args, kwargs)
+    if any(map(is_ref, leaves)):
+      self.check_aliases((), leaves, tree, static)
     traced = trace_function(
         self.fun, "jit", tree, self.avals(leaves, tree, static), static)
     return traced, leaves, tree, static
@@ -233,14 +242,16 @@ class JitInfo:
   def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """Answers a call in Python, with what C++ needs to answer the next one."""
     traced, leaves, tree, static = self.trace(args, kwargs)
+    if any(map(is_ref, leaves)):
+      self.check_aliases(traced.outer, leaves, tree, static)
     trace = get_current()
     if trace is not EVAL or traced.outer:
       donated = self.donated(tree, static)
-      outs = trace.process(jit_p, [*traced.outer, *leaves], {
-          "jaxpr": traced.jaxpr, "name": self.name,
-          "donated_invars": (False,) * len(traced.outer) + donated,
-          "inline": self.inline, "keep_unused": self.keep_unused,
-          "compiler_options": tuple(sorted(self.options.items()))})
+      outs = bind_call(
+          jit_p, *traced.outer, *leaves, jaxpr=traced.jaxpr, name=self.name,
+          donated_invars=(False,) * len(traced.outer) + donated, inline=self.inline,
+          keep_unused=self.keep_unused,
+          compiler_options=tuple(sorted(self.options.items())))
       return traced.out_tree.unflatten(outs), None
     donated = self.donated(tree, static)
     operands = [
@@ -255,11 +266,20 @@ class JitInfo:
     outs = run_jitted(
         exe, placed, committed,
         lambda i: tools.leaf_names(self.fun, tree, static[0])()[i])
+    if exe.written:
+      outs = write_back(exe, operands, outs)
     if watching:
       self.check_numbers(outs, traced.jaxpr, operands, donated)
     out = traced.out_tree.unflatten(outs)
     simple = exe.plain and not watching and all(type(x) is Array for x in operands)
     return out, self.fast(exe, traced, committed) if simple else None
+
+  def check_aliases(
+      self, consts: Sequence[Any], leaves: Sequence[Any], tree: Any, static: Any) -> None:
+    """Raises `ValueError` if a reference reaches the function in two ways."""
+    check_aliases(
+        "jit", tools.describe_function(self.fun), leaves, consts,
+        tools.leaf_names(self.fun, tree, static[0]))
 
   def check_numbers(
       self, outs: Any, jaxpr: ClosedJaxpr, operands: Sequence[Any],

@@ -18,6 +18,7 @@ from gnomon.runtime.compile import (
   executable,
   physical,
   to_device,
+  write_back,
 )
 from gnomon.runtime.execute import as_operand, run
 from gnomon.runtime.jaxlib import mlir, programs
@@ -27,12 +28,14 @@ from gnomon.tree_util import equality_errors_pytreedef, keystr
 class Call:
   """What the stages of one call share: names, structures, types, donations."""
 
-  __slots__ = ("device", "donated", "in_tree", "info", "jaxpr", "out_tree", "static")
+  __slots__ = (
+      "device", "donated", "in_tree", "info", "jaxpr", "out_tree", "outer", "static")
 
   def __init__(self, info: Any, jaxpr: ClosedJaxpr, in_tree: Any, out_tree: Any,
-               donated: tuple[bool, ...], static: Any) -> None:
+               donated: tuple[bool, ...], static: Any, outer: Sequence[Any]) -> None:
     self.info, self.jaxpr, self.in_tree, self.out_tree = info, jaxpr, in_tree, out_tree
     self.donated, self.static = donated, static
+    self.outer = outer  # leading operands: references that the function closes over
     self.device = info.device
 
   def structs(self, avals: Sequence[Any]) -> list[ShapeDtypeStruct]:
@@ -44,7 +47,12 @@ class Call:
 
   @property
   def in_avals(self) -> Any:
-    return self.in_tree.unflatten(self.jaxpr.in_avals)
+    return self.in_tree.unflatten(self.flat_avals)
+
+  @property
+  def flat_avals(self) -> list[Any]:
+    """The types of the flat arguments."""
+    return self.jaxpr.in_avals[len(self.outer):]
 
 
 class ArgInfo:
@@ -97,7 +105,7 @@ class _Stage:
   def args_info(self) -> Any:
     """Types and donations of the arguments, as `(args, kwargs)`."""
     c = self._call
-    return c.in_tree.unflatten(map(ArgInfo, c.jaxpr.in_avals, c.donated))
+    return c.in_tree.unflatten(map(ArgInfo, c.flat_avals, c.donated))
 
   @property
   def donate_argnums(self) -> tuple[int, ...]:
@@ -123,8 +131,8 @@ class Traced(_Stage):
     platforms = tuple(lowering_platforms or (backends.default_backend(),))
     c = self._call
     module = lower_module(
-        c.jaxpr, c.info.name, donated=c.donated, keep_unused=c.info.keep_unused,
-        platforms=platforms)
+        c.jaxpr, c.info.name, donated=[*[False] * len(c.outer), *c.donated],
+        keep_unused=c.info.keep_unused, platforms=platforms)
     return Lowered(c, module)
 
 
@@ -165,7 +173,7 @@ class Lowered(_Stage):
     loaded = compile_module(
         self._module.module, device, {**c.info.options, **(compiler_options or {})},
         self._module.callbacks)
-    return Compiled(c, executable(loaded, self._module, device, c.jaxpr.out_avals))
+    return Compiled(c, executable(loaded, self._module, device))
 
 
 class Compiled(_Stage):
@@ -213,13 +221,16 @@ class Compiled(_Stage):
       raise TypeError(_other_structure(c, tree))
     self._check_types(leaves)
     exe = self._executable
-    operands = [
-        to_device(physical(as_operand(_exact(x, a), own=d)), exe.device)
-        for x, a, d in zip(leaves, c.jaxpr.in_avals, c.donated)]
+    given = [*c.outer, *(
+        as_operand(_exact(x, a), own=d)
+        for x, a, d in zip(leaves, c.flat_avals, c.donated))]
+    operands = [to_device(physical(x), exe.device) for x in given]
     committed = any(x._committed for x in operands)
     what = f"the compiled function {c.info.name}"
     watch.check_execution(what)
     outs = run(exe, operands, committed)
+    if exe.written:
+      outs = write_back(exe, given, outs)
     watch.check_numbers(outs, what)
     return c.out_tree.unflatten(outs)
 
@@ -228,7 +239,7 @@ class Compiled(_Stage):
     names = tools.leaf_names(c.info.fun, c.in_tree, c.static[0])
     found = tools.check_leaves(leaves, f"the compiled function {c.info.name}", names)
     wrong = []
-    for i, (x, got, aval) in enumerate(zip(leaves, found, c.jaxpr.in_avals)):
+    for i, (x, got, aval) in enumerate(zip(leaves, found, c.flat_avals)):
       if isinstance(x, Tracer):
         raise TypeError(
             f"the compiled function {c.info.name} cannot be transformed: its argument "
@@ -264,10 +275,11 @@ def trace_call(
   leaves, tree, static = info.split(args, kwargs)
   avals = abstract_leaves(leaves, info.fun, tree, f"the jitted function {info.name}")
   traced = trace(info.fun, "jit", tree, tuple(avals), static)
-  if traced.outer:
+  if any(isinstance(x, Tracer) for x in traced.outer):
     raise TypeError(
         f"the jitted function {info.name} closes over values of a surrounding "
         "transformation: it cannot be traced ahead of time; pass them as arguments")
   return Traced(Call(
-      info, traced.jaxpr, tree, traced.out_tree, info.donated(tree, static), static))
+      info, traced.jaxpr, tree, traced.out_tree, info.donated(tree, static), static,
+      traced.outer))
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from gnomon.core import source
 from gnomon.core.jaxpr import DebugInfo
+from gnomon.core.ref_type import RefMethods
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.runtime.jaxlib import pytrees
 from gnomon.tree_util import keystr, tree_flatten_with_path
@@ -218,6 +220,16 @@ def _nth(names: Callable[[], Sequence[str]], i: int) -> str:
   return names()[i]
 
 
+def _returned_reference(x: Any, i: int, out: Any, who: str, fun: Any) -> str:
+  path = keystr(tree_flatten_with_path(out)[0][i][0])
+  text = (
+      f"function {describe_function(fun)} traced for {who} returned a mutable array "
+      f"reference of type {x.aval}{' at output tree path result' + path if path else ''}, "
+      "but mutable array references cannot be returned. Return what it holds, ref[...]")
+  origin = x.returned() if isinstance(x, Tracer) and hasattr(x, "returned") else ""
+  return f"{text}\n\nThe returned mutable array {origin}" if origin else text
+
+
 def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
   """Flattens what a traced function returned.
 
@@ -226,6 +238,8 @@ def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
   """
   leaves, tree = flatten(out)
   for i, x in enumerate(leaves):
+    if isinstance(x, RefMethods):
+      raise ValueError(_returned_reference(x, i, out, who, fun))
     if x is None or not hasattr(x, "aval"):
       try:
         typeof(x)

@@ -75,6 +75,9 @@ def vmap(
         None if d is None else _canonical(d, a, i, fun, tree)
         for i, (d, a) in enumerate(zip(dims, avals))]
     size = _size(dims, avals, axis_size, fun, tree)
+    if any(map(is_ref, leaves)):
+      check_aliases(
+          "vmap", tools.describe_function(fun), leaves, (), tools.leaf_names(fun, tree))
     out_tree: Any = None
 
     def flat(*xs: Any) -> list[Any]:

@@ -8,11 +8,14 @@ from typing import Any
 
 from gnomon.core.effects import (
   Effects,
+  RefEffect,
   makes_refs,
   must_happen,
   no_effects,
+  touches_refs,
 )
 from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.source import SourceInfo
 from gnomon.core.trace import get_current
 
@@ -423,8 +426,23 @@ def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
 
 
 def effects_of(eqns: Sequence[Eqn]) -> Effects:
-  """The effects of some equations together."""
-  return no_effects.union(*[e.effects for e in eqns])
+  """The effects of a program with these equations.
+
+  Those on references that it makes itself are its own affair.
+  """
+  found = no_effects.union(*[e.effects for e in eqns])
+  if not touches_refs(found):
+    return found
+  own = {v for e in eqns for v in e.outvars if type(v.aval) is AbstractRef}
+
+  def seen(e: Eqn) -> Effects:
+    if not touches_refs(e.effects) or makes_refs in e.effects:
+      return e.effects
+    if any(type(v.aval) is AbstractRef and v not in own for v in e.invars):
+      return e.effects
+    return frozenset(x for x in e.effects if type(x) is not RefEffect)
+
+  return no_effects.union(*map(seen, eqns))
 
 
 def live(jaxpr: Jaxpr) -> list[Eqn]:
@@ -441,8 +459,17 @@ def live(jaxpr: Jaxpr) -> list[Eqn]:
   return found
 
 
-def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
-  """Runs a jaxpr under the current trace and returns its results."""
+def eval_jaxpr(
+    jaxpr: Jaxpr, consts: Sequence[Any], *args: Any,
+    propagate_source_info: bool = True) -> list[Any]:
+  """Runs a jaxpr under the current trace and returns its results.
+
+  `propagate_source_info` has no effect: what is traced anew comes from where it runs.
+  """
+  if jaxpr.effects and touches_refs(jaxpr.effects):
+    from gnomon.core import discharge  # loaded when a program has references
+
+    return discharge.evaluate(jaxpr, consts, args)
   env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
   env.update(zip(jaxpr.invars, args, strict=True))
   trace = get_current()

@@ -40,6 +40,19 @@ def where_made(trace: StageTrace, var: Any) -> str:
       f"{info.traced_for}{how}.")
 
 
+def of_reference(trace: StageTrace, var: Any) -> str:
+  """How a mutable reference came into a program."""
+  for e in trace.eqns:
+    if var in e.outvars:
+      line = source.summary(getattr(e.source, "traceback", e.source))
+      return f"was created on line {line}."
+  info = trace.debug_info
+  names = info.names() if info is not None else ()
+  if var in trace.invars and trace.invars.index(var) < len(names):
+    return f"was passed in as the argument {names[trace.invars.index(var)]}."
+  return "was closed over."
+
+
 def _depends(trace: StageTrace, var: Any) -> tuple[list[str], str]:
   """The names of the arguments that a variable depends on, and the operation it is of."""
   assert trace.debug_info is not None

@@ -76,7 +76,8 @@ batch_rule: Rule[Callable[..., Any]] = Rule("batch_rule", "Batching rule")
 axis_rule: Rule[Callable[..., Any]] = Rule("axis_rule")  # collectives over a named axis
 dce_rule: Rule[Callable[..., Any]] = Rule("dce_rule")
 partial_eval_rule: Rule[Callable[..., Any]] = Rule("partial_eval_rule")
-lower: Rule[Callable[..., Any]] = Rule("lower")
+lower: Rule[Callable[..., Any]] = Rule("lower", "MLIR translation rule")
+discharge_rule: Rule[Callable[..., Any]] = Rule("discharge_rule")  # calls on references
 pp_rule: Rule[Callable[..., Any]] = Rule("pp_rule")  # (printer, eqn) -> document
 shown_params: Rule[Callable[..., Any]] = Rule("shown_params")  # params -> pairs to print
 

@@ -11,9 +11,18 @@ import numpy as np
 
 from gnomon import _config
 from gnomon.core import source
-from gnomon.core.effects import no_effects
-from gnomon.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var
+from gnomon.core.effects import no_effects, touches_refs
+from gnomon.core.jaxpr import (
+  ClosedJaxpr,
+  DebugInfo,
+  Eqn,
+  Jaxpr,
+  Literal,
+  Var,
+  effects_of,
+)
 from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef, RefMethods
 from gnomon.core.rule import effects_rule, typing_rule
 from gnomon.core.trace import (
   Trace,
@@ -61,8 +70,14 @@ def type_of(
     primitive: Primitive, avals: Sequence[Any], params: dict[str, Any],
 ) -> tuple[Any, Any]:
   """The result types and effects of an operation, by its rules."""
-  outs = typing_rule[primitive](*avals, **params)
   effects = effects_rule.get(primitive)
+  if effects is None and not primitive.call:
+    for a in avals:
+      if type(a) is AbstractRef:
+        raise ValueError(
+            f"Attempting to pass a Ref {a} to a primitive: {primitive} -- did you forget "
+            "to unpack ([...]) the ref?")
+  outs = typing_rule[primitive](*avals, **params)
   return tuple(outs), no_effects if effects is None else effects(*avals, **params)
 
 
@@ -93,6 +108,21 @@ class StageTracer(Tracer):
     return tell(self._trace, self._var)
 
 
+class RefTracer(RefMethods, StageTracer):
+  """A mutable reference of a program that is being recorded."""
+
+  __slots__ = ()
+
+  def _is_traced_array(self) -> bool:
+    return False
+
+  def returned(self) -> str:
+    """Where the reference comes from, for a message."""
+    from gnomon.core import provenance  # only messages need it
+
+    return provenance.of_reference(self._trace, self._var)
+
+
 _SCALARS = frozenset({bool, int, float, complex})
 
 
@@ -119,7 +149,7 @@ class StageTrace(Trace):
     """A new input."""
     v = Var(aval)
     self.invars.append(v)
-    return StageTracer(self, aval, v)
+    return (RefTracer if type(aval) is AbstractRef else StageTracer)(self, aval, v)
 
   def atom(self, x: Any) -> Any:
     """The variable or literal that stands for a value."""
@@ -132,6 +162,8 @@ class StageTrace(Trace):
     if found is not None:
       return found[0]
     if isinstance(x, Tracer):
+      if t is RefTracer and x._trace is self:
+        return x._var
       if is_foreign(x, self):
         raise leaked(x)
     elif isinstance(x, (np.generic, np.ndarray)):
@@ -213,6 +245,8 @@ class StageTrace(Trace):
     consts = [x for _, x in self.consts.values()]
     self.done = True
     effects = frozenset(self.effects)
+    if touches_refs(effects):
+      effects = effects_of(self.eqns)
     jaxpr = Jaxpr(
         constvars, self.invars, outvars, self.eqns, effects, self.debug_info)
     return jaxpr, consts
@@ -288,5 +322,7 @@ def close(jaxpr: Jaxpr) -> ClosedJaxpr:
 
 
 def has_tracers(values: Sequence[Any]) -> bool:
-  """Whether one of the values is a tracer."""
-  return any(isinstance(x, Tracer) for x in values)
+  """Whether one of the values is a tracer, or a reference: constants they cannot be."""
+  return any(
+      isinstance(x, Tracer) or type(getattr(x, "aval", None)) is AbstractRef
+      for x in values)

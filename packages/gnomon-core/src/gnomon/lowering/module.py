@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gnomon.core import source
-from gnomon.core.effects import Effect, ordered_effects
+from gnomon.core.effects import Effect, ordered_effects, touches_refs
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live, programs_in
+from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import lower
 from gnomon.core.types import WrappedArray, typeof
 from gnomon.lowering.builder import Builder
@@ -25,13 +27,16 @@ _INLINE_BYTES = 256  # larger constants become arguments: XLA would fold and cop
 class Lowered(NamedTuple):
   """A module, the constants that it takes as leading arguments, and inputs it kept.
 
-  `callbacks` are the Python functions that it calls.
+  `callbacks` are the Python functions that it calls. `written` are the inputs that hold
+  references whose new contents follow the results, all of types `out_avals`.
   """
 
   module: Any
   const_args: list[Any]
   kept: tuple[bool, ...]
-  callbacks: tuple[Any, ...] = ()
+  callbacks: tuple[Any, ...]
+  out_avals: list[Any]
+  written: tuple[int, ...]
 
 
 class _Local(threading.local):
@@ -89,8 +94,8 @@ class Context:
   """What a lowering rule sees: the builder `b`, the types, and how to emit jaxprs."""
 
   __slots__ = (
-      "_constants", "_eqn", "_functions", "_locations", "_names", "_symbols", "_tokens",
-      "b", "callbacks", "platforms", "prefix")
+      "_constants", "_eqn", "_functions", "_jaxpr", "_locations", "_names", "_symbols",
+      "_tokens", "b", "callbacks", "platforms", "prefix")
 
   def __init__(
       self, b: Builder, symbols: Any, prefix: str, platforms: tuple[str, ...]) -> None:
@@ -100,6 +105,7 @@ class Context:
     self._locations: dict[Any, Any] = {}
     self._names: set[str] = {"main"}
     self._eqn: Any = None
+    self._jaxpr: Any = None
     self._tokens: dict[Effect, Any] = {}
     self.callbacks: list[Any] = []  # the Python functions that the program calls
     self.prefix = prefix
@@ -148,11 +154,42 @@ class Context:
 
   def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
     """Emits a jaxpr in place."""
+    if jaxpr.effects and touches_refs(jaxpr.effects):
+      from gnomon.core import discharge  # a lowering rule traced a function with some
+
+      jaxpr = discharge.pure(jaxpr).jaxpr
     consts = [self._constant(c) for c in jaxpr.consts]
     return self.emit(jaxpr.jaxpr, consts, values)
 
   def call(self, name: str, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
-    """Calls a jaxpr as a function of the module, emitted once."""
+    """Calls a jaxpr as a function of the module, emitted once.
+
+    Results that are dear to compute and used several times come from a function that
+    XLA does not inline: it would compute them anew in every operation that uses them.
+    """
+    attrs = {}
+    if dear and self.platforms == ("cpu",) and is_dear(jaxpr) and self._is_shared():
+      attrs["mhlo.frontend_attributes"] = self.b.attr('{inlineable = "false"}')
+    return self._call(
+        name, jaxpr, values, lambda symbol: ("func.call", {"callee": symbol, **attrs}))
+
+  def composite(
+      self, name: str, jaxpr: ClosedJaxpr, values: Sequence[Any], version: int,
+      attributes: dict[str, Any]) -> list[Any]:
+    """An operation of a given name, whose meaning a jaxpr gives: a function."""
+    def op(symbol: Any) -> tuple[str, dict[str, Any]]:
+      attrs = {"name": self.b.string(name), "decomposition": symbol}
+      if version:
+        attrs["version"] = self.b.i32(version)
+      if attributes:
+        attrs["composite_attributes"] = ir.DictAttr.get(attributes)
+      return "stablehlo.composite", attrs
+
+    return self._call(name, jaxpr, values, op)
+
+  def _call(
+      self, name: str, jaxpr: ClosedJaxpr, values: Sequence[Any],
+      op: Callable[[Any], tuple[str, dict[str, Any]]]) -> list[Any]:
     b = self.b
     large = large_constants(jaxpr)
     effects = ordered_effects(jaxpr.effects)
@@ -161,7 +198,7 @@ class Context:
     if found is None:
       symbol = self._fresh(name)
       operands = [typeof(c) for c in large] + jaxpr.in_avals
-      outer = b.ip, self._eqn, self._constants, b.loc
+      outer = b.ip, self._eqn, self._constants, b.loc, self._jaxpr
       block = function(
           self, symbol, operands, jaxpr.out_avals, private=True, tokens=len(effects))
       b.ip = ir.InsertionPoint(block)
@@ -174,18 +211,24 @@ class Context:
         outs = self.inline(jaxpr, args[len(large):])
         b.op("func.return", [], [*self.tokens(effects), *b.settled(outs)])
       finally:
-        b.ip, self._eqn, self._constants, b.loc = outer
+        b.ip, self._eqn, self._constants, b.loc, self._jaxpr = outer
       found = self._functions[id(jaxpr)] = (ir.FlatSymbolRefAttr.get(symbol), jaxpr)
     operands = [*before, *(self._constant(c) for c in large), *b.settled(values)]
     types = [*(t.type for t in before), *(b.tensor(a) for a in jaxpr.out_avals)]
-    results = list(b.op("func.call", types, operands, {"callee": found[0]}).results)
+    op_name, attrs = op(found[0])
+    results = list(b.op(op_name, types, operands, attrs).results)
     if not effects:
       return results
     self.set_tokens(effects, results)
     return results[len(effects):]
 
+  def _is_shared(self) -> bool:
+    """Whether several operations use a result of the present equation."""
+    uses = _uses(self._jaxpr)
+    return any(uses.get(v, 0) > 1 for v in self._eqn.outvars)
+
   def _fresh(self, name: str) -> str:
-    base = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "f"
+    base = "".join(c if c.isalnum() or c in "_." else "_" for c in name) or "f"
     symbol, i = base, 0
     while symbol in self._names:
       symbol = f"{base}_{i}"
@@ -202,7 +245,8 @@ class Context:
   def emit(self, jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
     """Emits the live equations of a jaxpr; returns its results."""
     b, table = self.b, lower
-    outer, outer_loc = self._eqn, b.loc
+    outer, outer_loc, outer_jaxpr = self._eqn, b.loc, self._jaxpr
+    self._jaxpr = jaxpr
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     known, locations, make = self._locations, b.locations, ir.Location.name
@@ -228,10 +272,41 @@ class Context:
         env[e.outvars[0]] = outs[0]
       else:
         env.update(zip(e.outvars, outs))
-    self._eqn, b.loc = outer, outer_loc
+    self._eqn, b.loc, self._jaxpr = outer, outer_loc, outer_jaxpr
     return [
         b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v]
         for v in jaxpr.outvars]
+
+
+# Primitives whose results cost so much that no compiler should compute them twice.
+dear: set[Primitive] = set()
+
+
+def is_dear(jaxpr: ClosedJaxpr | Jaxpr) -> bool:
+  """Whether a program has such a primitive, at any depth; remembered."""
+  found: bool | None = jaxpr.memo.get("dear")
+  if found is None:
+    inner = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+    found = jaxpr.memo["dear"] = any(
+        e.primitive in dear
+        or (e.primitive.call and any(map(is_dear, programs_in(e.params))))
+        for e in inner.eqns)
+  return found
+
+
+def _uses(jaxpr: Jaxpr) -> dict[Any, int]:
+  """How often values are used; by a program in an equation, more than once."""
+  found: dict[Any, int] | None = jaxpr.memo.get("uses")
+  if found is None:
+    found = jaxpr.memo["uses"] = {}
+    for e in live(jaxpr):
+      for v in e.invars:
+        if type(v) is not Literal:
+          found[v] = found.get(v, 0) + 1 + e.primitive.call
+    for v in jaxpr.outvars:
+      if type(v) is not Literal:
+        found[v] = found.get(v, 0) + 1
+  return found
 
 
 def host(c: Any) -> np.ndarray[Any, Any]:
@@ -263,6 +338,12 @@ def function(
   return op.regions[0].blocks.append(*ins, arg_locs=[b.unknown] * len(ins))
 
 
+def has_refs(jaxpr: ClosedJaxpr) -> bool:
+  """Whether a program takes references, or works with some."""
+  return (bool(jaxpr.effects) and touches_refs(jaxpr.effects)) or any(
+      type(v.aval) is AbstractRef for v in jaxpr.jaxpr.invars)
+
+
 def kept_inputs(jaxpr: Jaxpr, keep_unused: bool) -> tuple[bool, ...]:
   """Which inputs a program reads."""
   if keep_unused:
@@ -277,6 +358,13 @@ def lower_module(
     jaxpr: ClosedJaxpr, name: str, *, donated: Sequence[bool] = (),
     keep_unused: bool = False, platforms: tuple[str, ...] = ("cpu",)) -> Lowered:
   """Emits a closed jaxpr as the function `main` of a module called `jit_<name>`."""
+  written: tuple[int, ...] = ()
+  if has_refs(jaxpr):
+    from gnomon.core import discharge  # loaded when a program has references
+
+    jaxpr, written = discharge.pure(jaxpr)
+    donated = [
+        i in written or d for i, d in enumerate(donated or [False] * len(jaxpr.in_avals))]
   b = _builder()
   b.new_module()
   with b.context, b.unknown:
@@ -300,7 +388,8 @@ def lower_module(
     outs = ctx.inline(jaxpr, values)
     b.loc = b.unknown
     b.op("func.return", [], outs)
-  return Lowered(module, large, kept, tuple(ctx.callbacks))
+  return Lowered(
+      module, large, kept, tuple(ctx.callbacks), jaxpr.out_avals, written)
 
 
 def _donation(b: Builder, donors: Sequence[bool], avals: Sequence[Any]) -> Any:

@@ -25,18 +25,18 @@ class Executable:
 
   __slots__ = (
       "const_args", "device", "handlers", "kept", "loaded", "lowered", "out_avals",
-      "plain", "run", "sharding")
+      "plain", "run", "sharding", "written")
 
-  def __init__(
-      self, loaded: Any, lowered: Any, device: Any, out_avals: Sequence[Any]) -> None:
+  def __init__(self, loaded: Any, lowered: Any, device: Any) -> None:
+    out_avals = lowered.out_avals
     self.loaded, self.lowered, self.device = loaded, lowered, device
     self.sharding = backends.sharding_of(device)
     self.out_avals = list(out_avals)
-    self.kept = lowered.kept
+    self.kept, self.written = lowered.kept, lowered.written
     self.const_args = [to_device(physical(c), device) for c in lowered.const_args]
     self.run = loaded.execute_sharded
     # C++ may make results itself only if none needs wrapping.
-    self.plain = all(
+    self.plain = not self.written and all(
         isinstance(a.dtype, np.dtype) and a.dtype != dtypes.float0 for a in out_avals)
     self.handlers = (
         [make_handler(a, self.sharding, False) for a in out_avals],
@@ -60,9 +60,8 @@ class CallingExecutable(Executable):
 
   __slots__ = ()
 
-  def __init__(
-      self, loaded: Any, lowered: Any, device: Any, out_avals: Sequence[Any]) -> None:
-    super().__init__(loaded, lowered, device, out_avals)
+  def __init__(self, loaded: Any, lowered: Any, device: Any) -> None:
+    super().__init__(loaded, lowered, device)
     self.plain = False  # C++ would not wait
 
   def __call__(self, args: Sequence[Any], committed: bool = False) -> Any:
@@ -81,11 +80,18 @@ class CallingExecutable(Executable):
     return outs
 
 
-def executable(
-    loaded: Any, lowered: Any, device: Any, out_avals: Sequence[Any]) -> Executable:
+def executable(loaded: Any, lowered: Any, device: Any) -> Executable:
   """What runs a compiled module."""
   cls = CallingExecutable if lowered.callbacks else Executable
-  return cls(loaded, lowered, device, out_avals)
+  return cls(loaded, lowered, device)
+
+
+def write_back(exe: Executable, operands: Sequence[Any], outs: Sequence[Any]) -> Any:
+  """Gives references their new contents, which follow the results; returns these."""
+  n = len(outs) - len(exe.written)
+  for i, x in zip(exe.written, outs[n:]):
+    operands[i]._update(x)
+  return outs[:n]
 
 
 def physical(x: Any) -> Any:
@@ -116,7 +122,7 @@ def compile_jaxpr(
   loaded = compile_module(lowered.module, device, options, lowered.callbacks)
   if _config.current().log_compiles:
     _log_compile(name, jaxpr, between - began, time.perf_counter() - between)
-  return executable(loaded, lowered, device, jaxpr.out_avals)
+  return executable(loaded, lowered, device)
 
 
 def _log_compile(
@@ -132,10 +138,32 @@ def _log_compile(
 def compile_module(
     module: Any, device: Any, options: dict[str, Any] | None = None,
     callbacks: Sequence[Any] = ()) -> Any:
-  """Compiles a module for one device; `callbacks` are the functions that it calls."""
-  return programs.compile(
-      backends.client(), module, clients.DeviceList((device,)),
-      programs.compile_options([device], options or {}), callbacks)
+  """Compiles a module for one device, or finds it in the cache of compiled programs.
+
+  `callbacks` are the functions that it calls; such a program is never kept.
+  """
+  devices = clients.DeviceList((device,))
+  compile_options = programs.compile_options([device], options or {})
+  entry = None if callbacks else _kept_program(module, compile_options)
+  if entry is not None:
+    found = entry.load(device.client, devices, compile_options)
+    if found is not None:
+      return found
+  began = time.perf_counter()
+  loaded = programs.compile(device.client, module, devices, compile_options, callbacks)
+  if entry is not None:
+    entry.save(loaded, time.perf_counter() - began)
+  return loaded
+
+
+def _kept_program(module: Any, options: Any) -> Any:
+  """The place of a program in the folder of compiled ones; None without such a folder."""
+  folder = _config.config.read("jax_compilation_cache_dir")
+  if not folder or not _config.config.read("jax_enable_compilation_cache"):
+    return None
+  from gnomon.runtime import disk_cache  # what it imports takes five milliseconds
+
+  return disk_cache.entry(folder, module, options)
 
 
 def to_device(x: Any, device: Any) -> Any:

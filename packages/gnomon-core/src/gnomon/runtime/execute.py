@@ -104,7 +104,6 @@ _PYTHON = frozenset({bool, int, float, complex})
 
 def _slow(primitive: Primitive, args: list[Any], params: dict[str, Any], key: Any) -> Any:
   """The first time, or whatever the short path cannot do."""
-  global _several_devices, _careful
   impl = impl_rule.get(primitive)
   if impl is not None:
     return impl(*args, **params)
@@ -125,6 +124,9 @@ def _compiled(
   if backends.device_count() > 1:
     _several_devices = _careful = True
   device = common_device(args, primitive.name)
+  args, places = _once(args)
+  if places is not None:
+    key = (*key, places)
   memo = _programs
   if primitive.call:  # what holds programs is remembered with the first of them
     memo = next(programs_in(params)).memo
@@ -146,9 +148,29 @@ def _compiled(
   if _watching:
     watch.check_execution(f"the operation {primitive.name}")
   outs = run(exe, [to_device(physical(x), device) for x in args], committed)
+  if exe.written:
+    outs = write_back(exe, args, outs)
   if _watching:
     watch.check_numbers(outs, primitive.name)
   return outs
+
+
+def _once(args: list[Any]) -> tuple[list[Any], tuple[int, ...] | None]:
+  """Operands where no mutable reference occurs twice, and the places of the given ones."""
+  refs = [id(x) for x in args if type(x.aval) is AbstractRef]
+  if len(refs) == len(set(refs)):
+    return args, None
+  first: dict[int, int] = {}
+  once: list[Any] = []
+  places = []
+  for x in args:
+    i = len(once)
+    if type(x.aval) is AbstractRef:
+      i = first.setdefault(id(x), i)
+    if i == len(once):
+      once.append(x)
+    places.append(i)
+  return once, tuple(places)
 
 
 def clear() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.jaxpr import ClosedJaxpr, memoised
 from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import (
   batch_rule,
   effects_rule,
@@ -64,12 +65,35 @@ def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
 def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
   primal, _, linear, moved = linearize_jaxpr(jaxpr, moves_of(tangents))
   n = len(jaxpr.out_avals)
+  primal, passed = without_references(primal, n)
   outs = jit_p.bind(*primals, **_params(params, primal, len(primals)))
   if not any(moved):
     return outs[:n], place((), moved, jaxpr.out_avals)
-  args = [*outs[n:], *moving(tangents)]
+  residuals = iter(outs[n:])
+  args = [
+      *(next(residuals) if i is None else primals[i] for i in passed),
+      *moving(tangents)]
   touts = jit_p.bind(*args, **_params(params, closed_once(linear), len(args)))
   return outs[:n], place(touts, moved, jaxpr.out_avals)
+
+
+def without_references(
+    primal: ClosedJaxpr, n: int) -> tuple[ClosedJaxpr, list[int | None]]:
+  """A program whose residuals, the results from `n` on, are no references.
+
+  Those that are, are arguments. Returns for each residual the number of its argument, or
+  None if it is returned.
+  """
+  def make() -> tuple[ClosedJaxpr, list[int | None]]:
+    j = primal.jaxpr
+    passed = [
+        j.invars.index(v) if type(v.aval) is AbstractRef else None for v in j.outvars[n:]]
+    if all(i is None for i in passed):
+      return primal, passed
+    kept = [v for v, i in zip(j.outvars[n:], passed) if i is None]
+    return ClosedJaxpr(j.replace(outvars=j.outvars[:n] + kept), primal.consts), passed
+
+  return memoised(primal, ("without references", n), make)  # type: ignore[no-any-return]
 
 
 def closed_once(jaxpr: Any) -> ClosedJaxpr:

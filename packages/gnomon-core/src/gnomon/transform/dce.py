@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gnomon.core.effects import no_effects
-from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, memoised
+from gnomon.core.effects import must_happen
+from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, effects_of, memoised
 from gnomon.core.rule import dce_rule
 from gnomon.transform.call import jit_p
 
@@ -36,7 +36,7 @@ def _eliminate(
   eqns: list[Eqn] = []
   for e in reversed(jaxpr.eqns):
     used = [v in live for v in e.outvars]
-    if not any(used) and not e.effects:
+    if not any(used) and not must_happen(e.effects):
       continue
     rule = dce_rule.get(e.primitive)
     kept: Eqn | None = e
@@ -47,7 +47,7 @@ def _eliminate(
       live.update(v for v in kept.invars if type(v) is not Literal)
   eqns.reverse()
   kept_ins = [v in live or i for v, i in zip(jaxpr.invars, instantiate)]
-  effects = no_effects.union(*[e.effects for e in eqns])
+  effects = effects_of(eqns)
   pruned = jaxpr.replace(
       outvars=outvars, eqns=eqns, effects=effects,
       invars=[v for v, k in zip(jaxpr.invars, kept_ins) if k])
@@ -74,7 +74,7 @@ def dce_closed(
 
 @dce_rule.define(jit_p)
 def _(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
-  if not any(used) and not eqn.effects:
+  if not any(used) and not must_happen(eqn.effects):
     return [False] * len(eqn.invars), None
   jaxpr, kept = dce_closed(eqn.params["jaxpr"], tuple(used))
   donated = tuple([d for d, k in zip(eqn.params["donated_invars"], kept) if k])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gnomon.core.calls import is_ref
 from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule
@@ -89,6 +90,8 @@ class JVPTrace(Trace):
     return jvp_rule[primitive](primals, tangents, **params)  # type: ignore[no-any-return]
 
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    if any(isinstance(x, Tracer) and x.is_box for x in args):
+      return tuple(call.fun(*args))  # differentiated through: rules know no references
     primals, tangents, moves = self.split(args)
     if not moves:
       with tracing(self.parent):
@@ -98,6 +101,8 @@ class JVPTrace(Trace):
     return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
 
   def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    if any(isinstance(x, Tracer) and x.is_box for x in args):
+      return tuple(call.fun(*args))
     primals, tangents, moves = self.split(args)
     if not moves:
       with tracing(self.parent):
@@ -114,12 +119,17 @@ def jvp_flat(
   trace = JVPTrace(get_current())
   try:
     with tracing(trace):
-      found = finish(
-          trace, f(*[JVPTracer(trace, x, t) for x, t in zip(primals, tangents)]))
+      found = finish(trace, f(*dual(trace, primals, tangents)))
   finally:
     trace.done = True
   check_leaks(trace)
   return found
+
+
+def dual(trace: JVPTrace, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+  """Arguments with their tangents; references have none, and stay what they are."""
+  return [
+      x if is_ref(x) else JVPTracer(trace, x, t) for x, t in zip(primals, tangents)]
 
 
 def finish(trace: JVPTrace, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:

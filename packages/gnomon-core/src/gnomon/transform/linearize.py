@@ -28,7 +28,15 @@ from gnomon.core.trace import (
 )
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
-from gnomon.transform.jvp import JVPTrace, JVPTracer, Moves, finish, moves_of, place
+from gnomon.transform.jvp import (
+  JVPTrace,
+  JVPTracer,
+  Moves,
+  dual,
+  finish,
+  moves_of,
+  place,
+)
 
 __all__ = ["LinearizeTrace", "linearize_flat", "linearize_jaxpr", "linearize_rule"]
 
@@ -140,8 +148,7 @@ def linearize_flat(
       tangents = [
           linear.new(a) if m else Zero(a) for a, m in zip(tangent_avals, moves)]
       with tracing(trace):
-        xs, ts = finish(
-            trace, f(*[JVPTracer(trace, x, t) for x, t in zip(primals, tangents)]))
+        xs, ts = finish(trace, f(*dual(trace, primals, tangents)))
       out_moves = moves_of(ts)
       jaxpr, residuals = linear.finish([t for t, m in zip(ts, out_moves) if m])
       for x in residuals:

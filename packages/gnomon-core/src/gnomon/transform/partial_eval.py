@@ -21,8 +21,10 @@ from gnomon.core.jaxpr import (
   effects_of,
   memoised,
 )
+from gnomon.core.effects import RefEffect, must_happen
 from gnomon.core.precision import reduce_precision_p
 from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import (
   batch_rule,
   jvp_rule,
@@ -164,13 +166,16 @@ def _split(
   moved: dict[Any, Offloadable] = {}
   for e in reversed(j.eqns):
     places = [v in needed for v in e.outvars]
-    if not any(places) and not e.effects:
+    effects = must_happen(e.effects)
+    if not any(places) and not effects:
       eqns.append(e)
       continue
     rule = partial_eval_rule.get(e.primitive)
-    if e.effects and rule is None:
+    if effects and rule is None:
       eqns.append(e)
-      if any(places) or _happens_again(e, j, policy):
+      if _happens_once(e):
+        saved += [v for v, p in zip(e.outvars, places) if p]
+      elif any(places) or _happens_again(e, j, policy):
         again.append(e)
         needed.update(v for v in e.invars if type(v) is not Literal)
       continue
@@ -207,6 +212,14 @@ def _split(
   second, reads = dce_closed(
       second, (True,) * num_res, (True,) * k + (False,) * len(j.invars))
   return Split(forward, second, reads[k:])
+
+
+def _happens_once(e: Eqn) -> bool:
+  """Whether an operation is on references that the backward pass leaves alone."""
+  kinds = [v.aval.kind for v in e.invars if type(v.aval) is AbstractRef]
+  return (
+      bool(kinds) and all(k is not None and "no_remat" in k for k in kinds)
+      and all(type(effect) is RefEffect for effect in e.effects))
 
 
 def _happens_again(e: Eqn, jaxpr: Jaxpr, policy: Policy) -> bool:

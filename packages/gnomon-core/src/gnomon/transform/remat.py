@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gnomon.core import strong
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, eval_jaxpr, live, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
@@ -101,6 +102,14 @@ def _bind(
       prevent_cse=_joined([others] * len(consts) + list(apart)), **params)
 
 
+def rebind(
+    closed: ClosedJaxpr, args: Sequence[Any], *, prevent_cse: PreventCse,
+    **params: Any) -> tuple[Any, ...]:
+  """Binds `remat_p` to another program for the same arguments."""
+  return _bind(
+      closed, args, _each(prevent_cse, len(args)), _others(prevent_cse), **params)
+
+
 @jvp_rule.define(remat_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr,
       prevent_cse: PreventCse, **params: Any) -> Any:
@@ -189,7 +198,8 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, again: ClosedJaxpr, linear: Ja
     closed = trace_to_closed(back, avals)
     return *dce_closed(closed, (True,) * len(closed.out_avals)), tuple(moved)
 
-  closed, kept, moved = memoised(again, ("remat transpose", linear, ct_moves), make)
+  key = ("remat transpose", linear, ct_moves, strong.state.masked)
+  closed, kept, moved = memoised(again, key, make)
   operands = [*args[:n], *moving(cts)]
   others = _others(prevent_cse)
   apart = [*_each(prevent_cse, n), *[others] * (len(operands) - n)]

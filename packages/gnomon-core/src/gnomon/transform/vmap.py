@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from gnomon.core.calls import is_ref
 from gnomon.core.derive import expand, move
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr, memoised, programs_in
 from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import axis_rule, batch_rule
 from gnomon.core.stage import trace_to_closed, trace_to_jaxpr
 from gnomon.core.trace import (
@@ -115,6 +117,8 @@ class BatchTrace(Trace):
         o if d is None else BatchTracer(self, o, d) for o, d in zip(outs, dims)])
 
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    if any(isinstance(x, Tracer) and x.is_box for x in args):
+      return tuple(call.fun(*args))  # its own rules know no references
     values, dims, mapped = self.split(args)
     with tracing(self.parent):
       if not (mapped or self.concerns(call, values)):
@@ -124,6 +128,8 @@ class BatchTrace(Trace):
     return self.wrap(outs, batched.out_dims())
 
   def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
+    if any(isinstance(x, Tracer) and x.is_box for x in args):
+      return tuple(call.fun(*args))
     values, dims, mapped = self.split(args)
     with tracing(self.parent):
       if not (mapped or self.concerns(call, values)):
@@ -179,13 +185,25 @@ def vmap_flat(
   token = axis_env.set((*env, (axis.name, axis.size))) if axis.name is not None else None
   try:
     with tracing(trace):
-      xs, ds, _ = trace.split(f(*trace.wrap(values, dims)))
+      xs, ds, _ = trace.split(f(*_mapped(trace, values, dims)))
   finally:
     trace.done = True
     if token is not None:
       axis_env.reset(token)
   check_leaks(trace)
   return xs, ds
+
+
+def _mapped(trace: BatchTrace, values: Sequence[Any], dims: Dims) -> Sequence[Any]:
+  """Arguments as the mapped function sees them."""
+  if not any(map(is_ref, values)):
+    return trace.wrap(values, dims)
+  from gnomon.transform import references  # loaded when a program has references
+
+  return [
+      x if d is None else BatchTracer(trace, x, d) if not is_ref(x)
+      else references.mapped(trace, x, d, lambda y, d=d: BatchTracer(trace, y, d))
+      for x, d in zip(values, dims)]
 
 
 def to_dim(x: Any, dim: int | None, target: int | None, size: int) -> Any:
@@ -202,6 +220,8 @@ def mapped_aval(aval: ShapedArray, axis: Axis, dim: int | None) -> ShapedArray:
   if dim is None:
     return aval
   s = aval.shape
+  if type(aval) is AbstractRef:
+    return aval.update(mapped_aval(aval.inner_aval, axis, dim))
   return ShapedArray((*s[:dim], axis.size, *s[dim:]), aval.dtype, aval.weak_type)
 
 

@@ -13,6 +13,7 @@ from gnomon import _config
 from gnomon.api import tools
 from gnomon.api.jit import Traced, _trace, trace_function
 from gnomon.core import dtypes
+from gnomon.core.calls import check_aliases, is_ref
 from gnomon.core.derive import expand
 from gnomon.core.effects import Effects
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, memoised
@@ -124,6 +125,18 @@ def leaf_avals(leaves: Values, who: str, name: Callable[[int], str]) -> list[Any
   return [
       tools.check_leaf(x, f"lax.{who}", functools.partial(name, i))
       for i, x in enumerate(leaves)]
+
+
+def check_references(
+    who: str, fun: Any, leaves: Values, bodies: Sequence[Body], tree: Any) -> None:
+  """Raises `ValueError` if a mutable reference reaches a function in two ways.
+
+  `bodies` are what has been traced so far.
+  """
+  if any(map(is_ref, leaves)):
+    check_aliases(
+        who, tools.describe_function(fun), leaves, [c for b in bodies for c in b.consts],
+        tools.leaf_names(fun, tree))
 
 
 def runs_in_python(*deciding: Any) -> bool:

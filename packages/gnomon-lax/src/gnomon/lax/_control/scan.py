@@ -6,11 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnomon.api import tools
+from gnomon.core.calls import bind_call
 from gnomon.core.derive import move
 from gnomon.core.effects import Effects
 from gnomon.core.jaxpr import ClosedJaxpr, Literal
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import batch_rule, effects_rule, jvp_rule, typing_rule
+from gnomon.core.ref_type import row_aval
+from gnomon.core.rule import (
+  batch_rule,
+  discharge_rule,
+  effects_rule,
+  jvp_rule,
+  typing_rule,
+)
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray
 from gnomon.errors import ConcretizationTypeError
@@ -81,8 +89,10 @@ def scan(f: Callable[..., Any], init: Any, xs: Any = None, length: int | None = 
   unroll = _unroll(unroll, n)
   if runs_in_python(*leaves) and n > 0:
     return _run_in_python(f, leaves[:k], init_tree, leaves[k:], xs_tree, n, reverse)
-  x_avals = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in avals[k:]]
-  body, carry_avals = trace_loop("scan body", f, tree, init_tree, avals[:k], x_avals)
+  x_avals = [row_aval(a) for a in avals[k:]]
+  body, carry_avals = trace_loop(
+      "scan body", f, tree, init_tree, avals[:k], x_avals, leaves)
+  common.check_references("scan", f, leaves, [body], tree)
   operands = [*body.consts, *as_types(leaves[:k], carry_avals), *leaves[k:]]
   outs = _bind_forwarded(
       operands, body, k, length=n, reverse=bool(reverse), unroll=unroll)
@@ -90,11 +100,14 @@ def scan(f: Callable[..., Any], init: Any, xs: Any = None, length: int | None = 
 
 
 def trace_loop(who: str, f: Any, tree: Any, carry_tree: Any, carry: list[Any],
-               others: Sequence[Any]) -> tuple[Body, list[Any]]:
+               others: Sequence[Any], leaves: Values) -> tuple[Body, list[Any]]:
   """Traces `f(carry, x)`; weak types in the carry become what comes out."""
   n = len(carry)
+  short = who.split(maxsplit=1)[0]
+  common.check_references(short, f, leaves, (), tree)
   while True:
-    body = trace_body(f, who.split(maxsplit=1)[0], tree, [*carry, *others])
+    body = trace_body(f, short, tree, [*carry, *others])
+    common.check_references(short, f, leaves, [body], tree)
     parts = body.out_tree.children()
     if len(parts) != 2:
       raise TypeError(
@@ -187,8 +200,8 @@ def _bind_forwarded(operands: list[Any], body: Body, num_carry: int, *, length: 
     jaxpr = permuted(jaxpr, ins, [*moving_carry, *kept_ys])
   outs: Any = ()
   if moving_carry or kept_ys or jaxpr.effects:
-    outs = scan_p.bind(
-        *[operands[i] for i in ins], jaxpr=jaxpr, length=length, reverse=reverse,
+    outs = bind_call(
+        scan_p, *[operands[i] for i in ins], jaxpr=jaxpr, length=length, reverse=reverse,
         num_consts=nc + len(fixed), num_carry=len(moving_carry), unroll=unroll)
   found = dict(zip([*moving_carry, *kept_ys], outs))
   found.update((i, operands[nc + i]) for i in fixed)
@@ -210,6 +223,13 @@ def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, length: int, num_carry: int,
   outs = jaxpr.out_avals
   return outs[:num_carry] + [
       ShapedArray((length, *a.shape), a.dtype, a.weak_type) for a in outs[num_carry:]]
+
+
+@discharge_rule.define(scan_p)
+def _(operands: Values, **params: Any) -> Values:
+  from gnomon.lax._control import references  # loaded when a program has references
+
+  return references.of_scan(operands, **params)
 
 
 @effects_rule.define(scan_p)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.core import dtypes
+from gnomon.core.calls import bind_call
 from gnomon.core.effects import Effects, ordered_effects
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
   batch_rule,
   dce_rule,
+  discharge_rule,
   effects_rule,
   jvp_rule,
   linearize_rule,
@@ -61,7 +64,8 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any],
       return val
 
   It has a forward derivative, but no reverse one: how many intermediate values there are
-  to keep is not known. For that use `scan`, or `fori_loop` with constant bounds.
+  to keep is not known. For that use `scan`, or `fori_loop` with constant bounds, or
+  `reversible_while_loop`, which computes them again.
 
   Args:
     cond_fun: from the value to a scalar bool.
@@ -80,32 +84,47 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any],
     TypeError: a function cannot be called; the condition is no scalar bool; the body does
       not return what it got in structure and types.
   """
-  check_functions("while_loop", cond_fun=cond_fun, body_fun=body_fun)
-  leaves, tree = flatten(((init_val,), {}))
-  val_tree = tree.children()[0].children()[0]
-  avals = leaf_avals(
-      leaves, "while_loop", lambda i: common.carry_paths(body_fun, tree)[i])
-  if runs_in_python(*leaves):
+  found = trace_loop("while_loop", cond_fun, body_fun, init_val)
+  if found is None:
     val = init_val
     while cond_fun(val):
       val = body_fun(val)
     return val
+  test, body, operands = found
+  outs = bind_call(while_p, *operands, **loop_params(test, body))
+  return body.out_tree.unflatten(outs)
+
+
+def trace_loop(who: str, cond_fun: Any, body_fun: Any, init_val: Any) -> (
+    tuple[Body, Body, list[Any]] | None):
+  """The condition, the body, and the operands of a loop; None: it runs in Python."""
+  check_functions(who, cond_fun=cond_fun, body_fun=body_fun)
+  leaves, tree = flatten(((init_val,), {}))
+  val_tree = tree.children()[0].children()[0]
+  avals = leaf_avals(leaves, who, lambda i: common.carry_paths(body_fun, tree)[i])
+  if runs_in_python(*leaves):
+    return None
+  common.check_references(who, body_fun, leaves, (), tree)
   while True:
-    body = trace_body(body_fun, "while_loop", tree, avals)
+    body = trace_body(body_fun, who, tree, avals)
     wider = common.promoted(avals, body.out_avals) if body.out_tree == val_tree else None
     if wider is None:
       break
     avals = wider
   common.check_carry(
-      "while_loop body", body_fun, val_tree, body.out_tree, avals, body.out_avals,
+      f"{who} body", body_fun, val_tree, body.out_tree, avals, body.out_avals,
       lambda: common.carry_paths(body_fun, tree))
-  test = trace_body(cond_fun, "while_loop", tree, avals)
+  test = trace_body(cond_fun, who, tree, avals)
   _check_condition(test)
-  outs = while_p.bind(
-      *test.consts, *body.consts, *as_types(leaves, avals), cond_jaxpr=test.jaxpr,
-      cond_nconsts=len(test.consts), body_jaxpr=body.jaxpr,
-      body_nconsts=len(body.consts))
-  return body.out_tree.unflatten(outs)
+  common.check_references(who, body_fun, leaves, [test, body], tree)
+  return test, body, [*test.consts, *body.consts, *as_types(leaves, avals)]
+
+
+def loop_params(test: Body, body: Body) -> dict[str, Any]:
+  """The params of a loop's primitive."""
+  return {
+      "cond_jaxpr": test.jaxpr, "cond_nconsts": len(test.consts),
+      "body_jaxpr": body.jaxpr, "body_nconsts": len(body.consts)}
 
 
 def _check_condition(test: Body) -> None:
@@ -133,7 +152,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any],
       return val
 
   With bounds that are known when it is traced it is a `scan`, which has a reverse
-  derivative; otherwise a `while_loop`, which has none.
+  derivative; otherwise a `while_loop`, which has none (see `reversible_fori_loop`).
 
   Args:
     lower: the first integer.
@@ -157,17 +176,14 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any],
     ValueError: `unroll` is given, and the bounds are not known.
   """
   check_functions("fori_loop", body_fun=body_fun)
-  dtype = _bounds_dtype(lower, upper)
+  dtype = bounds_dtype(lower, upper)
   known = _known_bounds(lower, upper)
   if known is None:
     if unroll is not None and unroll is not False and unroll != 1:
       raise ValueError(
           "fori_loop: Can only use `unroll` if the loop bounds are statically known, but "
           f"they are {lower} and {upper}")
-    low, high = (_bound(x, dtype) for x in (lower, upper))
-    return while_loop(
-        part_of(_below, body_fun), part_of(_next, body_fun),
-        (low, high, init_val))[2]
+    return while_loop(*counted(lower, upper, dtype, body_fun, init_val))[2]
   if unroll is None:
     unroll = False
   start, end = known
@@ -177,7 +193,13 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any],
   return result
 
 
-def _bounds_dtype(lower: Any, upper: Any) -> Any:
+def counted(lower: Any, upper: Any, dtype: Any, body_fun: Any, init_val: Any) -> Any:
+  """The condition, the body and the first value of a loop over a range."""
+  low, high = (_bound(x, dtype) for x in (lower, upper))
+  return part_of(_below, body_fun), part_of(_next, body_fun), (low, high, init_val)
+
+
+def bounds_dtype(lower: Any, upper: Any) -> Any:
   """The dtype of the counter; a Python integer takes that of the other bound."""
   low = tools.check_leaf(lower, "lax.fori_loop", lambda: "lower")
   high = tools.check_leaf(upper, "lax.fori_loop", lambda: "upper")
@@ -244,6 +266,13 @@ def _(*avals: ShapedArray, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
   return body_jaxpr.out_avals
 
 
+@discharge_rule.define(while_p)
+def _(operands: Values, **params: Any) -> Values:
+  from gnomon.lax._control import references  # loaded when a program has references
+
+  return references.of_while(operands, **params)
+
+
 @effects_rule.define(while_p)
 def _(*_: Any, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, **__: Any) -> Effects:
   return cond_jaxpr.effects | body_jaxpr.effects
@@ -304,7 +333,7 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
   return results[first:]
 
 
-def _moving_carry(jaxpr: ClosedJaxpr, consts: Moves, carry: Moves) -> tuple[
+def moving_carry(jaxpr: ClosedJaxpr, consts: Moves, carry: Moves) -> tuple[
     Moves, ClosedJaxpr]:
   """Which carried values have tangents, and the derivative of the body."""
   while True:
@@ -314,18 +343,19 @@ def _moving_carry(jaxpr: ClosedJaxpr, consts: Moves, carry: Moves) -> tuple[
     carry = union(carry, moved)
 
 
-@jvp_rule.define(while_p)
-def _(primals: Values, tangents: Values, *, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
-      body_jaxpr: ClosedJaxpr, body_nconsts: int) -> Any:
+def jvp_of_loop(
+    p: Primitive, primals: Values, tangents: Values, *, cond_jaxpr: ClosedJaxpr,
+    cond_nconsts: int, body_jaxpr: ClosedJaxpr, body_nconsts: int, **more: Any) -> Any:
+  """The forward derivative of a loop: a loop of the same primitive."""
   nc, nb = cond_nconsts, body_nconsts
   const_ts, carry_ts = tangents[nc:nc + nb], tangents[nc + nb:]
   n = len(carry_ts)
-  carry, transformed = _moving_carry(body_jaxpr, moves_of(const_ts), moves_of(carry_ts))
+  carry, transformed = moving_carry(body_jaxpr, moves_of(const_ts), moves_of(carry_ts))
   avals = body_jaxpr.out_avals
   if not any(carry):
-    outs = while_p.bind(
+    outs = p.bind(
         *primals, cond_jaxpr=cond_jaxpr, cond_nconsts=nc, body_jaxpr=body_jaxpr,
-        body_nconsts=nb)
+        body_nconsts=nb, **more)
     return outs, place((), carry, avals)
   bt, kt = sum(moves_of(const_ts)), sum(carry)
   body = permuted(
@@ -334,11 +364,14 @@ def _(primals: Values, tangents: Values, *, cond_jaxpr: ClosedJaxpr, cond_nconst
        *range(nb + n + bt, nb + n + bt + kt)], range(n + kt))
   test = widened(
       cond_jaxpr, [*cond_jaxpr.in_avals, *body.out_avals[n:]], range(nc + n))
-  outs = while_p.bind(
+  outs = p.bind(
       *primals[:nc + nb], *moving(const_ts), *primals[nc + nb:],
       *(instantiate(t) for t, m in zip(carry_ts, carry) if m), cond_jaxpr=test,
-      cond_nconsts=nc, body_jaxpr=body, body_nconsts=nb + bt)
+      cond_nconsts=nc, body_jaxpr=body, body_nconsts=nb + bt, **more)
   return outs[:n], place(outs[n:], carry, avals)
+
+
+jvp_rule.define(while_p)(functools.partial(jvp_of_loop, while_p))
 
 
 @linearize_rule.define(while_p)
@@ -353,14 +386,17 @@ def _(cts: Values, args: Values, **_: Any) -> list[Any]:
   raise ValueError(
       "Reverse-mode differentiation does not work for lax.while_loop, nor for "
       "lax.fori_loop with bounds that are traced values: the number of steps, and so of "
-      "intermediate values to keep, is not known. Use lax.scan, or lax.fori_loop with "
-      "static bounds (Python integers), perhaps with lax.cond inside; or forward mode "
-      "(jvp, jacfwd)")
+      "intermediate values to keep, is not known. Use lax.reversible_while_loop or "
+      "lax.reversible_fori_loop, which compute them again; lax.scan, or lax.fori_loop "
+      "with static bounds (Python integers), perhaps with lax.cond inside; or forward "
+      "mode (jvp, jacfwd)")
 
 
-@batch_rule.define(while_p)
-def _(axis: Any, args: Values, dims: Sequence[int | None], *, cond_jaxpr: ClosedJaxpr,
-      cond_nconsts: int, body_jaxpr: ClosedJaxpr, body_nconsts: int) -> Any:
+def batched_loop(
+    p: Primitive, axis: Any, args: Values, dims: Sequence[int | None], *,
+    cond_jaxpr: ClosedJaxpr, cond_nconsts: int, body_jaxpr: ClosedJaxpr,
+    body_nconsts: int, **more: Any) -> Any:
+  """A mapped loop: one of the same primitive."""
   nc, n = cond_nconsts, cond_nconsts + body_nconsts
   rank = len(cond_jaxpr.out_avals[0].shape)
   mapped = [d is not None for d in dims[n:]]
@@ -380,14 +416,17 @@ def _(axis: Any, args: Values, dims: Sequence[int | None], *, cond_jaxpr: Closed
       break
     mapped = [d is not None for d in found]
   init = [to_dim(x, d, t, axis.size) for x, d, t in zip(args[n:], dims[n:], carry)]
-  outs = while_p.bind(
+  outs = p.bind(
       *args[:n], *init, cond_jaxpr=test, cond_nconsts=nc, body_jaxpr=body,
-      body_nconsts=body_nconsts)
+      body_nconsts=body_nconsts, **more)
   return outs, carry
 
 
+batch_rule.define(while_p)(functools.partial(batched_loop, while_p))
+
+
 @dce_rule.define(while_p)
-def _(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+def prune_loop(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
   if not any(used) and not eqn.effects:
     return [False] * len(eqn.invars), None
   p = eqn.params
@@ -407,5 +446,5 @@ def _(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
   return list(keep), eqn.replace(
       invars=[v for v, u in zip(eqn.invars, keep) if u],
       outvars=[v for v, u in zip(eqn.outvars, carry) if u], params={
-          "cond_jaxpr": new_test, "cond_nconsts": sum(test_needs[:nc]),
+          **p, "cond_jaxpr": new_test, "cond_nconsts": sum(test_needs[:nc]),
           "body_jaxpr": new_body, "body_nconsts": sum(needs[:nb])})
