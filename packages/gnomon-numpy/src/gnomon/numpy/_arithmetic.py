@@ -7,22 +7,18 @@ from typing import Any
 import numpy as np
 
 from gnomon import custom_jvp, lax
-from gnomon.core import dtypes
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
+  broadcast_shapes,
   promote_args,
   promote_args_inexact,
   promote_args_numeric,
 )
+from gnomon.numpy._values import is_kind, spread
 
 _BOOL = np.dtype(np.bool_)
-
-
-def is_kind(x: Any, kind: Any) -> bool:
-  """Whether the dtype of a value is of a kind: `numpy.floating` and its like."""
-  return dtypes.issubdtype(typeof(x).dtype, kind)
 
 
 def refuse_complex(
@@ -52,7 +48,7 @@ def add(x: Any, y: Any, /) -> Any:
     ValueError: the shapes cannot be broadcast.
   """
   x, y = promote_args("add", x, y)
-  return lax.add(x, y) if typeof(x).dtype != _BOOL else lax.bitwise_or(x, y)
+  return lax.add(x, y) if typeof(x).dtype is not _BOOL else lax.bitwise_or(x, y)
 
 
 @compiled()
@@ -72,7 +68,7 @@ def subtract(x: Any, y: Any, /) -> Any:
     ValueError: the shapes cannot be broadcast.
   """
   x, y = promote_args("subtract", x, y)
-  if typeof(x).dtype == _BOOL:
+  if typeof(x).dtype is _BOOL:
     raise TypeError(
         "subtract does not accept booleans: use logical_xor (^), or convert to numbers")
   return lax.sub(x, y)
@@ -95,7 +91,7 @@ def multiply(x: Any, y: Any, /) -> Any:
     ValueError: the shapes cannot be broadcast.
   """
   x, y = promote_args("multiply", x, y)
-  return lax.mul(x, y) if typeof(x).dtype != _BOOL else lax.bitwise_and(x, y)
+  return lax.mul(x, y) if typeof(x).dtype is not _BOOL else lax.bitwise_and(x, y)
 
 
 @compiled()
@@ -113,7 +109,7 @@ def negative(x: Any, /) -> Any:
     TypeError: `x` is boolean, or no array and no number.
   """
   (x,) = promote_args("negative", x)
-  if typeof(x).dtype == _BOOL:
+  if typeof(x).dtype is _BOOL:
     raise TypeError(
         "negative does not accept booleans: use logical_not (~), or convert to a number")
   return lax.neg(x)
@@ -391,8 +387,9 @@ def sign(x: Any, /) -> Any:
 
 
 def same_shape(x: Any, y: Any) -> tuple[Any, Any]:
-  """Two broadcast operands, with the scalar among them spread, as `select_n` needs."""
+  """Two operands broadcast to one shape, as `select_n` needs them."""
   a, b = typeof(x).shape, typeof(y).shape
   if a == b:
     return x, y
-  return (lax.broadcast(x, b), y) if not a else (x, lax.broadcast(y, a))
+  shape = broadcast_shapes("operands", a, b)
+  return spread("operands", x, shape), spread("operands", y, shape)

@@ -24,7 +24,7 @@ class Options(NamedTuple):
   precision: Any = None
   preferred_element_type: Any = None
   out_sharding: Any = None
-  dot_general: Callable[..., Any] = lax.dot_general
+  dot_general: Callable[..., Any] | None = None  # other than that of lax
 
 
 def result_dtype(preferred: Any, *args: Any) -> tuple[Any, bool]:
@@ -47,7 +47,7 @@ def dot_general(x: Any, y: Any, contract: Any, batch: Any, options: Options) -> 
   dtype, weak = result_dtype(options.preferred_element_type, x, y)
   x, y = operands(x, y)
   kwargs = {} if options.out_sharding is None else {"out_sharding": options.out_sharding}
-  out = options.dot_general(
+  out = (options.dot_general or lax.dot_general)(
       x, y, (contract, batch), precision=options.precision, preferred_element_type=dtype,
       **kwargs)
   return convert(out, dtype, weak)

@@ -339,6 +339,9 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     ValueError: an argument is no scalar, or complex.
     ZeroDivisionError: `step` is 0.
   """
+  if type(start) is int and stop is None and step is None and dtype is None:  # mostly
+    return placed(
+        _range(0, 1, max(0, start), dtypes.default_int_dtype()), device, out_sharding)
   if start is None:
     raise TypeError("arange needs a number as start, got None")
   if stop is None:

@@ -187,7 +187,9 @@ def einsum(
   check_arraylike("einsum", *operands)
   return _einsum(
       operands, subscripts, freeze(optimize),
-      Options(precision, preferred_element_type, out_sharding, _dot_general))
+      Options(
+          precision, preferred_element_type, out_sharding,
+          None if _dot_general is lax.dot_general else _dot_general))
 
 
 @compiled(static=("subscripts", "optimize", "options"))

@@ -14,6 +14,7 @@ from gnomon.numpy._arithmetic import is_kind, refuse_complex, same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
   as_type,
+  broadcast_shapes,
   check_arraylike,
   promote_args,
   promote_args_inexact,
@@ -21,6 +22,7 @@ from gnomon.numpy._promotion import (
   weak_if_all_are,
 )
 from gnomon.numpy._rounding import refuse_out, trunc
+from gnomon.numpy._values import spread
 
 # ---- tests -------------------------------------------------------------------------
 
@@ -466,10 +468,9 @@ def _finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
   def put(where: Any, value: Any, x: Any) -> Any:
     value = as_type(value, aval.dtype, False)
     x = as_type(x, aval.dtype, False)
-    where, value, x = promote_shapes("nan_to_num", where, value, x)
-    where, x = (lax.broadcast(a, typeof(value).shape) if not typeof(a).shape else a
-                for a in (where, x))
-    return select_n(where, x, value if typeof(value).shape else lax.full_like(x, value))
+    parts = (where, x, value)
+    shape = broadcast_shapes("nan_to_num", *[typeof(a).shape for a in parts])
+    return select_n(*[spread("nan_to_num", a, shape) for a in parts])
 
   infinite = dtypes.supports_inf(aval.dtype)
   result = put(lax.ne(x, x), nan, x)

@@ -46,15 +46,13 @@ def _argmin(self: Any, axis: int | None = None, out: None = None,
 def _max(self: Any, axis: Any = None, out: None = None, keepdims: bool = False,
          initial: Any = None, where: Any = None) -> Any:
   """The largest element along axes; see `gnomon.numpy.max`."""
-  return _numpy.max(
-      self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+  return _numpy.max(self, axis, out, keepdims, initial, where)
 
 
 def _min(self: Any, axis: Any = None, out: None = None, keepdims: bool = False,
          initial: Any = None, where: Any = None) -> Any:
   """The smallest element along axes; see `gnomon.numpy.min`."""
-  return _numpy.min(
-      self, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
+  return _numpy.min(self, axis, out, keepdims, initial, where)
 
 
 def _sum(self: Any, axis: Any = None, dtype: Any = None, out: None = None,
@@ -62,8 +60,7 @@ def _sum(self: Any, axis: Any = None, dtype: Any = None, out: None = None,
          promote_integers: bool = True) -> Any:
   """The sum along axes; see `gnomon.numpy.sum`."""
   return _numpy.sum(
-      self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial,
-      where=where, promote_integers=promote_integers)
+      self, axis, dtype, out, keepdims, initial, where, promote_integers)
 
 
 def _prod(self: Any, axis: Any = None, dtype: Any = None, out: None = None,
@@ -71,15 +68,13 @@ def _prod(self: Any, axis: Any = None, dtype: Any = None, out: None = None,
           promote_integers: bool = True) -> Any:
   """The product along axes; see `gnomon.numpy.prod`."""
   return _numpy.prod(
-      self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial,
-      where=where, promote_integers=promote_integers)
+      self, axis, dtype, out, keepdims, initial, where, promote_integers)
 
 
 def _mean(self: Any, axis: Any = None, dtype: Any = None, out: None = None,
           keepdims: bool = False, *, where: Any = None) -> Any:
   """The mean along axes; see `gnomon.numpy.mean`."""
-  return _numpy.mean(
-      self, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+  return _numpy.mean(self, axis, dtype, out, keepdims, where=where)
 
 
 def _std(self: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0,
@@ -226,7 +221,7 @@ def _ravel(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
 def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Any:
   """The elements in another shape, given as a tuple or as arguments."""
   shape = args[0] if len(args) == 1 else args
-  return _numpy.reshape(self, shape, order=order, out_sharding=out_sharding)
+  return _numpy.reshape(self, shape, order, out_sharding=out_sharding)
 
 
 def _squeeze(self: Any, axis: Any = None) -> Any:

@@ -69,7 +69,7 @@ def _is_integer_scalar(aval: Any) -> bool:
   return not aval.shape and dtypes.issubdtype(aval.dtype, np.integer)
 
 
-@compiled(static=("n",))
+@compiled(static=("n",), replay=False)
 def _constant_power(x: Any, n: int) -> Any:
   if isinstance(x, Tracer) and x.dtype in _NUMBERS:
     return lax.integer_pow(x, n)

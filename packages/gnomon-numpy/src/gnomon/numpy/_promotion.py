@@ -12,11 +12,12 @@ from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
-from gnomon.runtime.jaxlib import arrays
+from gnomon.runtime.jaxlib import arrays, cells
 
 Array = arrays.Array
 _ARRAYS = (Array, Tracer)
 _SCALARS = (bool, int, float, complex)
+_NONE: Any = object()
 _KNOWN = (Array, Tracer, bool, int, float, complex, np.ndarray, np.generic)
 
 
@@ -83,7 +84,9 @@ def _scalar(x: Any, dtype: Any, weak: bool) -> Any:
 
 
 def promote_shapes(name: str, *args: Any) -> list[Any]:
-  """Broadcasts arguments together by NumPy's rule; scalars stay as they are.
+  """Gives arguments one rank by NumPy's rule; scalars stay as they are.
+
+  Sizes of 1 stay too: the elementwise operations of lax take them among larger ones.
 
   Raises:
     ValueError: the shapes do not fit; or `numpy_rank_promotion` forbids it.
@@ -96,11 +99,11 @@ def promote_shapes(name: str, *args: Any) -> list[Any]:
     check_rank_promotion(
         f"Following NumPy automatic rank promotion for {name} on shapes "
         f"{' '.join(map(str, shapes))}")
-  shape = broadcast_shapes(name, *shapes)
-  n = len(shape)
+  n = len(broadcast_shapes(name, *shapes))
   return [
-      x if not s or s == shape else broadcast_in_dim(
-          x, shape, tuple(range(n - len(s), n))) for x, s in zip(args, shapes)]
+      x if len(s) in (0, n) else broadcast_in_dim(
+          x, (1,) * (n - len(s)) + s, tuple(range(n - len(s), n)))
+      for x, s in zip(args, shapes)]
 
 
 def broadcast_shapes(name: str, *shapes: Sequence[int]) -> tuple[int, ...]:
@@ -136,15 +139,17 @@ def check_rank_promotion(what: str) -> None:
   warnings.warn(message, stacklevel=4)
 
 
-def promote_args(name: str, *args: Any) -> list[Any]:
+def promote_args(name: str, *args: Any) -> Sequence[Any]:
   """Checks, promotes and broadcasts the operands of an elementwise function."""
-  if len(args) == 1:
-    if isinstance(args[0], _ARRAYS):
-      return list(args)
-  elif len(args) == 2:
-    pair = _promoted_pair(name, *args)
+  if len(args) == 2:
+    x, y = args
+    if getattr(x, "aval", _NONE) is getattr(y, "aval", None):
+      return args
+    pair = _promoted_pair(name, x, y)
     if pair is not None:
       return pair
+  elif len(args) == 1 and isinstance(args[0], _ARRAYS):
+    return args
   args = _arrays(name, args)
   if len(args) == 1:
     return promote_dtypes(*args)
@@ -168,15 +173,56 @@ def _promoted_pair(name: str, x: Any, y: Any) -> list[Any] | None:
     a = x.aval
     if isinstance(y, _ARRAYS):
       b = y.aval
-      if a is b:
-        return [x, y]
-      if a.dtype is b.dtype and a.weak_type is b.weak_type:
-        return promote_shapes(name, x, y)
-    elif type(y) in _LOWER.get(a.dtype, ()):
+      return [x, y] if a is b else _arrays_together(name, x, y)
+    if type(y) in _LOWER.get(a.dtype, ()):
       return [x, _scalar(y, a.dtype, a.weak_type)]
   elif isinstance(y, _ARRAYS) and type(x) in _LOWER.get(y.aval.dtype, ()):
     return [_scalar(x, y.aval.dtype, y.aval.weak_type), y]
   return None
+
+
+def _arrays_together(name: str, x: Any, y: Any) -> list[Any]:
+  """Two arrays promoted and broadcast, by a plan that is remembered by their types."""
+  key = (x.aval, y.aval, cells.x64.value, cells.trace_key.value)
+  plan = _pairs.get(key)
+  if plan is None:
+    plan = _pair_plan(name, x, y)
+    if len(_pairs) >= _MOST:
+      _pairs.clear()
+    if config.read("numpy_rank_promotion") == "allow":  # otherwise it may have to warn
+      _pairs[key] = plan
+  dtype, weak, from_x, from_y, shape_x, shape_y = plan
+  if from_x:
+    x = convert(x, dtype, weak)
+  if from_y:
+    y = convert(y, dtype, weak)
+  if shape_x is not None:
+    x = broadcast_in_dim(x, *shape_x)
+  if shape_y is not None:
+    y = broadcast_in_dim(y, *shape_y)
+  return [x, y]
+
+
+_pairs: dict[Any, Any] = {}
+_MOST = 4096
+
+
+def _pair_plan(name: str, x: Any, y: Any) -> tuple[Any, ...]:
+  """The common dtype and weakness, who lacks it, and how who has the lower rank rises."""
+  dtype, weak = dtypes.lattice_result_type(x, y)
+  dtype = dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
+  changes = [v.aval.dtype != dtype or v.aval.weak_type is not weak for v in (x, y)]
+  s, t = x.aval.shape, y.aval.shape
+  if s == t or not s or not t:
+    return (dtype, weak, *changes, None, None)
+  if len(s) != len(t):
+    check_rank_promotion(
+        f"Following NumPy automatic rank promotion for {name} on shapes {s} {t}")
+  n = len(broadcast_shapes(name, s, t))
+  higher = [
+      None if len(v) == n else ((1,) * (n - len(v)) + v, tuple(range(n - len(v), n)))
+      for v in (s, t)]
+  return (dtype, weak, *changes, *higher)
 
 
 _INEXACT = frozenset(
@@ -199,13 +245,15 @@ def _lower_scalars() -> dict[Any, tuple[type, ...]]:
 _LOWER = _lower_scalars()
 
 
-def promote_args_inexact(name: str, *args: Any) -> list[Any]:
+def promote_args_inexact(name: str, *args: Any) -> Sequence[Any]:
   """Like `promote_args`, to a floating-point or complex dtype."""
-  first = args[0]
-  if isinstance(first, _ARRAYS) and first.aval.dtype in _INEXACT:
-    if len(args) == 1:
-      return [first]
-    pair = _promoted_pair(name, *args) if len(args) == 2 else None
+  if len(args) == 1:
+    first = args[0]
+    if isinstance(first, _ARRAYS) and first.aval.dtype in _INEXACT:
+      return args
+  elif len(args) == 2 and any(
+      isinstance(x, _ARRAYS) and x.aval.dtype in _INEXACT for x in args):
+    pair = _promoted_pair(name, *args)
     if pair is not None:
       return pair
   args = _arrays(name, args)

@@ -77,7 +77,7 @@ def where(
   return _where(condition, x, y)
 
 
-@compiled()
+@compiled(replay=True)
 def _where(condition: Any, x: Any, y: Any) -> Any:
   check_arraylike("where", condition, x, y)
   return choose_between(condition, x, y)

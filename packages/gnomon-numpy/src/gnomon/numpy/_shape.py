@@ -102,14 +102,15 @@ def reshape(
     NotImplementedError: `order` is "A", which asks for the layout in memory.
     ValueError: `order` is unknown.
   """
-  return _reshape(a, sizes_of("reshape", shape), order, out_sharding)
+  return _reshape(a, shape if type(shape) is tuple else sizes_of("reshape", shape), order,
+      out_sharding)
 
 
 @compiled(static=("shape", "order", "out_sharding"))
 def _reshape(a: Any, shape: Shape, order: str, out_sharding: Any) -> Any:
   a = one_array("reshape", a)
   old = typeof(a)
-  new = _complete(old, shape)
+  new = _complete(old, sizes_of("reshape", shape))
   if order == "C":
     return lax.reshape(a, new, out_sharding=out_sharding)
   _check_order("reshape", order)

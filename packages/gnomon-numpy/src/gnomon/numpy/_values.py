@@ -86,7 +86,14 @@ def not_a_shape(name: str, shape: Any) -> TypeError:
 
 def is_kind(x: Any, kind: Any) -> bool:
   """Whether the dtype of a value is of a kind: `numpy.floating` and its like."""
-  return dtypes.issubdtype(typeof(x).dtype, kind)
+  key = (typeof(x).dtype, kind)
+  found = _kinds.get(key)
+  if found is None:
+    found = _kinds[key] = dtypes.issubdtype(*key)
+  return found
+
+
+_kinds: dict[Any, bool] = {}
 
 
 def is_concrete(x: Any) -> bool:

@@ -18,6 +18,7 @@ from gnomon.lax import GatherScatterMode
 from gnomon.numpy._conversion import on_device
 from gnomon.numpy._indexing.parse import SCALARS, Entries, has_mask, parse
 from gnomon.numpy._indexing.places import is_basic, layout
+from gnomon.numpy._replay import plan_of
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array
@@ -39,7 +40,8 @@ def getitem(self: Any, index: Any) -> Any:
     IndexError: too many indices, a mask of another shape, or a traced slice.
     TypeError: an index is no integer.
   """
-  if get_current() is EVAL and type(self) is Array:
+  trace = get_current()
+  if trace is EVAL and type(self) is Array:
     if type(index) is int:
       shape = self.shape
       if shape and shape[0]:
@@ -48,8 +50,51 @@ def getitem(self: Any, index: Any) -> Any:
           index = min(max(index + n if index < 0 else index, 0), n - 1)
         return _row(self, index)
     return _eager(self, index)
-  entries, numbers = parse(index, typeof(self).shape)
-  return read(self, entries, numbers)
+  known = _static(index)
+  if known is _UNKNOWN:
+    return read(self, *parse(index, typeof(self).shape))
+  key = (self.aval, known)
+  plan = _plans.get(key, _UNKNOWN)
+  if plan is _UNKNOWN:
+    _make_room(_plans)
+    plan = _plans[key] = plan_of(
+        lambda x: read(x, *parse(index, x.shape)), (self,), {}, [self])
+  if plan is None:  # what goes wrong says so here
+    return read(self, *parse(index, typeof(self).shape))
+  return plan.record(trace, [self])
+
+
+_UNKNOWN: Any = object()
+_LIMITS = frozenset((int, type(None)))
+_plans: dict[Any, Any] = {}  # what a traced read records
+
+
+def _static(index: Any) -> Any:
+  """A hashable form of an index of plain integers, slices, new axes; or `_UNKNOWN`."""
+  t = type(index)
+  if t is int or index is None or index is Ellipsis:
+    return index
+  if t is slice:
+    start, stop, step = index.start, index.stop, index.step
+    if type(start) in _LIMITS and type(stop) in _LIMITS and type(step) in _LIMITS:
+      return (slice, start, stop, step)
+    return _UNKNOWN
+  if t is not tuple:
+    return _UNKNOWN
+  found = []
+  for e in index:
+    if type(e) is tuple:
+      return _UNKNOWN
+    part = _static(e)
+    if part is _UNKNOWN:
+      return _UNKNOWN
+    found.append(part)
+  return tuple(found)
+
+
+def _make_room(table: dict[Any, Any]) -> None:
+  if len(table) >= _MOST:
+    table.clear()
 
 
 def _row_of(x: Any, i: Any) -> Any:
@@ -64,18 +109,38 @@ _plain: dict[Entries, Any] = {}  # the program of each structure
 _MOST = 4096
 
 
+_parsed: dict[Any, tuple[Any, Any]] = {}  # the program and numbers of a known index
+
+
 def _eager(x: Any, index: Any) -> Any:
-  if has_mask(index) and _on_host(x):
-    return _masked(x, index)
+  known = _static(index)
+  if known is _UNKNOWN:
+    if has_mask(index) and _on_host(x):
+      return _masked(x, index)
+    run, numbers = _program_of(x, index)
+    return run(x, *numbers)
+  key = (x.shape, known)
+  found = _parsed.get(key)
+  if found is None:
+    _make_room(_parsed)
+    found = _parsed[key] = _program_of(x, index)
+  return found[0](x, *found[1])
+
+
+def _program_of(x: Any, index: Any) -> tuple[Any, Any]:
+  """The program that reads at an index, and the numbers that it takes besides `x`."""
   entries, numbers = parse(index, x.shape)
   run = _plain.get(entries)
   if run is None:
     if not numbers and all(e == ":" for e in entries):
-      return x
-    if len(_plain) >= _MOST:
-      _plain.clear()
+      return _same, ()
+    _make_room(_plain)
     run = _plain[entries] = jit(lambda x, *numbers: read(x, entries, numbers))
-  return run(x, *numbers)
+  return run, numbers
+
+
+def _same(x: Any) -> Any:
+  return x
 
 
 def _read(
