@@ -11,8 +11,10 @@ from typing import Any
 
 from gnomon import _config
 from gnomon.api import stages, tools
-from gnomon.core.calls import bind_call, check_aliases, is_ref
+from gnomon.core.calls import bind_call, check_aliases
 from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.primitive import Primitive
+from gnomon.core.ref_type import AbstractRef
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.runtime import backends, watch
@@ -36,10 +38,11 @@ _cache = fastpath.FunctionCache()
 class Traced:
   """A traced function: a jaxpr, constants that are tracers, the results' structure."""
 
-  __slots__ = ("jaxpr", "out_tree", "outer")
+  __slots__ = ("jaxpr", "out_tree", "outer", "refs")
 
   def __init__(self, jaxpr: ClosedJaxpr, outer: list[Any], out_tree: Any) -> None:
     self.jaxpr, self.outer, self.out_tree = jaxpr, outer, out_tree
+    self.refs = AbstractRef in map(type, jaxpr.in_avals)  # whether it takes references
 
 
 def trace_context() -> Any:
@@ -233,21 +236,23 @@ class JitInfo:
   ) -> tuple[Traced, Any, Any, Any]:
     """The traced function, flat arguments, structure and static arguments of a call."""
     leaves, tree, static = self.split(args, kwargs)
-    if any(map(is_ref, leaves)):
+    avals = self.avals(leaves, tree, static)
+    refs = AbstractRef in map(type, avals)
+    if refs:
       self.check_aliases((), leaves, tree, static)
-    traced = trace_function(
-        self.fun, "jit", tree, self.avals(leaves, tree, static), static)
+    traced = trace_function(self.fun, "jit", tree, avals, static)
+    if refs:
+      self.check_aliases(traced.outer, leaves, tree, static)
     return traced, leaves, tree, static
 
   def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """Answers a call in Python, with what C++ needs to answer the next one."""
     traced, leaves, tree, static = self.trace(args, kwargs)
-    if any(map(is_ref, leaves)):
-      self.check_aliases(traced.outer, leaves, tree, static)
     trace = get_current()
     if trace is not EVAL or traced.outer:
       donated = self.donated(tree, static)
-      outs = bind_call(
+      bind = bind_call if traced.refs else Primitive.bind
+      outs = bind(
           jit_p, *traced.outer, *leaves, jaxpr=traced.jaxpr, name=self.name,
           donated_invars=(False,) * len(traced.outer) + donated, inline=self.inline,
           keep_unused=self.keep_unused,
