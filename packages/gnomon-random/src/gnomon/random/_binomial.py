@@ -14,10 +14,18 @@ from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, user_dtype
 from gnomon.random._counts import deviance
-from gnomon.random._parameters import check_fits, filled, parts_of, result_shape, where
+from gnomon.random._parameters import (
+  check_fits,
+  filled,
+  flat,
+  parts,
+  parts_of,
+  result_shape,
+  where,
+)
 from gnomon.random._primitives import split_keys
 from gnomon.random._program import program
-from gnomon.random._uniform import unit_interval
+from gnomon.random._uniform import unit_interval, units
 
 Shape = tuple[int, ...]
 
@@ -48,8 +56,8 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 @program("shape", "dtype")
 def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
   wide = _wide(n, p)  # and not the result's: as in JAX
-  n, p = filled(n, shape, wide), filled(p, shape, wide)
-  return convert(_successes(key, n, p), dtype)
+  n, p = (flat(filled(x, shape, wide)) for x in (n, p))
+  return lax.reshape(convert(_successes(key, n, p), dtype), shape)
 
 
 def _wide(*xs: Any) -> Any:
@@ -113,19 +121,21 @@ def _binomial_by_rejection(key: Any, n: Any, p: Any) -> Any:
   mode = lax.floor((n + 1.0) * p)
 
   def step(state: Any) -> Any:
-    key, out, accepted = state
-    key, key_u, key_v = parts_of(key, 3)
-    u = unit_interval(key_u, aval.shape, aval.dtype) - 0.5
-    v = unit_interval(key_v, aval.shape, aval.dtype)
+    key, out = state
+    keys = split_keys(key, (3,))
+    u, v = parts(units(
+        lax.slice_in_dim(keys, 1, 3), shape=aval.shape, dtype=aval.dtype))
+    u = u - 0.5
     u_s = 0.5 - lax.abs(u)
     easy = (u_s >= 0.07) & (v <= v_r)
     k = lax.floor((2.0 * a / u_s + b) * u + c)
     s = lax.log(v * alpha / (a / (u_s * u_s) + b))
     found = easy | ((k >= 0.0) & (k <= n) & (s <= _log_ratio(k, mode, n, p)))
-    return key, select_n(found, out, k), accepted | found
+    return lax.index_in_dim(keys, 0, 0, keepdims=False), select_n(found, out, k)
 
-  start = key, lax.full(aval.shape, -1, aval.dtype), lax.full(aval.shape, False, bool)
-  return lax.while_loop(lambda s: ~gnp.all(s[2]), step, start)[1]
+  # Accepted counts are not negative. They give way to later ones, as in JAX.
+  start = key, lax.full(aval.shape, -1, aval.dtype)
+  return lax.while_loop(lambda s: gnp.any(s[1] < 0.0), step, start)[1]
 
 
 def _log_ratio(k: Any, mode: Any, n: Any, p: Any) -> Any:
@@ -165,9 +175,10 @@ def _stirling(k: Any) -> Any:
   x = lax.clamp(0.0, k, 9.0) + 1.0
   square = x * x
   series = (1 / 12 - (1 / 360 - (1 / 1260) / square) / square) / x
-  table = np.asarray(_STIRLING, dtype)
+  # A choice, since compilers make no vectors of look-ups in a table.
+  cases = (lax.full(typeof(k).shape, value, dtype) for value in _STIRLING)
   index = convert(x, np.dtype(np.int32)) - 1
-  return select_n(k <= 9.0, series, gnp.take(table, index, mode="clip"))
+  return select_n(k <= 9.0, series, select_n(index, *cases))
 
 
 def multinomial(

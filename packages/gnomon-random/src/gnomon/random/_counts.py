@@ -12,10 +12,10 @@ from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_info, no_sharding, user_dtype
-from gnomon.random._parameters import filled, parts_of, result_shape, where
-from gnomon.random._primitives import random_bits
+from gnomon.random._parameters import filled, flat, parts, parts_of, result_shape, where
+from gnomon.random._primitives import random_bits, split_keys
 from gnomon.random._program import program
-from gnomon.random._uniform import unit_interval
+from gnomon.random._uniform import unit_interval, units
 
 Shape = tuple[int, ...]
 _F32 = np.dtype(np.float32)
@@ -124,14 +124,14 @@ def poisson(
 
 @program("shape", "dtype")
 def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
-  lam = filled(lam, shape, _F32)
+  lam = flat(filled(lam, shape, _F32))
   few, valid = lam < 10.0, lam >= 0.0
   counted = _poisson_by_times(key, where(few & valid, lam, 0.0))
   counted = lax.max(counted, np.float32(0.0))
   rejected = _poisson_by_rejection(key, where(~few & (lam < np.inf), lam, 1e5))
   rejected = where(lam == np.inf, np.inf, rejected)
   out = convert(select_n(few, rejected, counted), dtype)
-  return _or_invalid(valid, out)
+  return lax.reshape(_or_invalid(valid, out), shape)
 
 
 def _poisson_by_times(key: Any, lam: Any) -> Any:
@@ -163,10 +163,10 @@ def _poisson_by_rejection(key: Any, lam: Any) -> Any:
   v_r = 0.9277 - 3.6224 / (b - 2.0)
 
   def step(state: Any) -> Any:
-    key, out, accepted = state
-    key, key_u, key_v = parts_of(key, 3)
-    u = unit_interval(key_u, shape, _F32) - 0.5
-    v = unit_interval(key_v, shape, _F32)
+    key, out = state
+    keys = split_keys(key, (3,))
+    u, v = parts(units(lax.slice_in_dim(keys, 1, 3), shape=shape, dtype=_F32))
+    u = u - 0.5
     u_s = 0.5 - lax.abs(u)
     k = lax.floor((2.0 * a / u_s + b) * u + lam + 0.43)
     s = lax.log(v * inverse_alpha / (a / (u_s * u_s) + b))
@@ -174,10 +174,11 @@ def _poisson_by_rejection(key: Any, lam: Any) -> Any:
     easy = (u_s >= 0.07) & (v <= v_r)
     never = (k < 0.0) | ((u_s < 0.013) & (v > u_s))
     found = easy | (~never & (s <= t))
-    return key, select_n(found, out, k), accepted | found
+    return lax.index_in_dim(keys, 0, 0, keepdims=False), select_n(found, out, k)
 
-  start = key, lax.full(shape, -1, _F32), lax.full(shape, False, bool)
-  return lax.while_loop(lambda s: ~gnp.all(s[2]), step, start)[1]
+  # Accepted counts are not negative. They give way to later ones, as in JAX.
+  start = key, lax.full(shape, -1, _F32)
+  return lax.while_loop(lambda s: gnp.any(s[1] < 0.0), step, start)[1]
 
 
 def _log_poisson(k: Any, lam: Any, log_lam: Any) -> Any:

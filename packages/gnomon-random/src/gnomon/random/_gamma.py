@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gnomon.numpy as gnp
-from gnomon import lax, threefry_partitionable
+from gnomon import jit, lax, threefry_partitionable
 from gnomon.core.derive import expand, move
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, hide_params, jvp_rule, lower, typing_rule
@@ -19,15 +19,17 @@ from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.core.zero import Zero
 from gnomon.random._api import check_key, float_dtype, float_info, no_sharding
 from gnomon.random._keys import BY_POSITION, KeyType
-from gnomon.random._normal import _normal_real
-from gnomon.random._parameters import filled, parts_of, result_shape, where
+from gnomon.random._normal import normal_of
+from gnomon.random._parameters import filled, flat, parts, result_shape, where
 from gnomon.random._primitives import layout, random_wrap_p, split_keys
 from gnomon.random._program import program
-from gnomon.random._uniform import unit_interval
+from gnomon.random._streams import Keys, Packed, streams
+from gnomon.random._uniform import drawn_width, in_unit_interval
 from gnomon.transform.vmap import Axis
 
 Shape = tuple[int, ...]
 Values = Sequence[Any]
+Streams = Keys | Packed
 
 
 def gamma(
@@ -90,6 +92,16 @@ def _checked(
 def _gamma(key: Any, a: Any, *, shape: Shape, dtype: Any, log_space: bool) -> Any:
   return random_gamma_p.bind(
       key, filled(a, shape, dtype), log_space=log_space, **layout())[0]
+
+
+def several_loggammas(key: Any, *a: Any) -> list[Any]:
+  """Logarithms of gamma variables, each of whose parameters has a key of its own.
+
+  The parameters have one shape, and one program draws for all of them.
+  """
+  keys = split_keys(key, (len(a),))
+  rows = lax.concatenate([lax.expand_dims(x, (0,)) for x in a], 0)
+  return parts(random_gamma_p.bind(keys, rows, log_space=True, **layout())[0])
 
 
 random_gamma_p = Primitive("random_gamma")
@@ -169,20 +181,32 @@ def _slope(a: Any, out: Any, log_space: bool) -> Any:
 
 def _sample(key: Any, a: Any, log_space: bool) -> Any:
   """Samples, each with a key of its own."""
-  keys = split_keys(key, typeof(a).shape[typeof(key).ndim:])
-  return _sample_of(keys, a, log_space)
+  shape, lead = typeof(a).shape, typeof(key).shape
+  # Compilers make vectors of long dimensions only: all become one.
+  own = streams(key, (*lead, math.prod(shape[len(lead):]))).flat()
+  return lax.reshape(_sample_of(own, flat(a), log_space), shape)
 
 
-def _sample_of(keys: Any, a: Any, log_space: bool) -> Any:
+def _sample_in_turn(key: Any, a: Any, log_space: bool) -> Any:
+  """Like `_sample`, where bits mapped over keys are not those of each key."""
+  lead, shape = typeof(key).shape, typeof(a).shape
+  keys = lax.reshape(split_keys(key, shape[len(lead):]), (math.prod(shape),))
+
+  def one(x: tuple[Any, Any]) -> Any:
+    return _sample_of(Keys(x[0]), x[1], log_space)
+
+  return lax.reshape(lax.map(one, (keys, lax.reshape(a, (math.prod(shape),)))), shape)
+
+
+def _sample_of(own: Streams, a: Any, log_space: bool) -> Any:
   """Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 
   Below 1 it samples at a + 1 and multiplies by the power 1/a of a uniform number.
   """
   plain = a >= 1.0
   d = select_n(plain, a + 1.0, a) - 1 / 3
-  keys, boost_keys = parts_of(keys, 2)
-  v = _cubes(keys, d)
-  u = _units(boost_keys, a)
+  v = _cubes(own.child(0, 2), d)
+  u = _unit(own.child(1, 2), typeof(a).dtype)
   if log_space:
     shrink = lax.log1p(-u)
     shrink = where(plain | (shrink == 0.0), 0.0, shrink * lax.div(1.0, a))
@@ -193,60 +217,48 @@ def _sample_of(keys: Any, a: Any, log_space: bool) -> Any:
   return where(a < 0.0, np.nan, out)
 
 
-def _sample_in_turn(key: Any, a: Any, log_space: bool) -> Any:
-  """Like `_sample`, where bits mapped over keys are not those of each key."""
-  lead, shape = typeof(key).shape, typeof(a).shape
-  keys = lax.reshape(split_keys(key, shape[len(lead):]), (math.prod(shape),))
-
-  def one(x: tuple[Any, Any]) -> Any:
-    return _sample_of(x[0], x[1], log_space)
-
-  return lax.reshape(lax.map(one, (keys, lax.reshape(a, (math.prod(shape),)))), shape)
+def _unit(own: Streams, dtype: Any) -> Any:
+  """One uniform number in [0, 1) for each stream."""
+  return in_unit_interval(own.bits(drawn_width(dtype)), dtype)
 
 
-def _units(keys: Any, like: Any) -> Any:
-  """One uniform number in [0, 1) for each key."""
-  return unit_interval(keys, (), typeof(like).dtype)
+# What stands for a sample that is still to be drawn: again, or for the first time.
+_REJECTED, _NEGATIVE, _FIRST = -1.0, -2.0, -3.0
 
 
-def _cubes(keys: Any, d: Any) -> Any:
-  """What a gamma variable of parameter d + 1/3 is, divided by d: the cube (1 + c x)^3."""
+def _cubes(own: Streams, d: Any) -> Any:
+  """What a gamma variable of parameter d + 1/3 is, divided by d: the cube (1 + c x)^3.
+
+  A stream is split in three for each normal number x that is tried: for the next try,
+  for x, and for the decision. The second draws until 1 + c x is positive.
+  """
   c = lax.div(1 / 3, lax.sqrt(d))
 
-  def rejected(state: Any) -> Any:
-    _, x2, v, u = state
-    squeezed = u >= 1.0 - 0.0331 * (x2 * x2)
-    return squeezed & (lax.log(u) >= x2 * 0.5 + d * (1.0 - v + lax.log(v)))
+  def step(state: tuple[Streams, Streams, Any]) -> tuple[Streams, Streams, Any]:
+    own, of_x = _advance(*state)
+    return own, of_x, _attempt(own, of_x, state[2], c, d)
 
-  def step(state: Any) -> Any:
-    keys, *values = state
-    again = rejected(state)
-    next_keys, x_keys, u_keys = parts_of(keys, 3)
-    x, v = _positive(x_keys, c)
-    new = x * x, v * v * v, _units(u_keys, d)
-    return (
-        select_n(again, keys, next_keys),
-        *(select_n(again, old, y) for old, y in zip(values, new)))
-
-  shape, dtype = typeof(d).shape, typeof(d).dtype
-  zero, one, two = (broadcast_to(np.asarray(n, dtype)[()], shape) for n in (0, 1, 2))
-  return lax.while_loop(
-      lambda s: gnp.any(rejected(s)), step, (keys, zero, one, two))[2]
+  first = broadcast_to(np.asarray(_FIRST, typeof(d).dtype)[()], typeof(d).shape)
+  start = own, own, first
+  return lax.while_loop(lambda s: gnp.any(s[2] < 0.0), step, start)[2]
 
 
-def _positive(keys: Any, c: Any) -> tuple[Any, Any]:
-  """Normal numbers x for which 1 + c x is positive, and that."""
-  def pending(v: Any) -> Any:
-    return v <= 0.0
+@jit
+def _advance(own: Streams, of_x: Streams, v: Any) -> tuple[Streams, Streams]:
+  """The streams for the next attempt, and those that its normal numbers come from."""
+  own = own.child(0, 3).where(v == _REJECTED, own)
+  return own, of_x.child_where(v == _NEGATIVE, 0, 2, own, 1, 3)
 
-  def step(state: Any) -> Any:
-    again = pending(state[2])
-    next_keys, x_keys = parts_of(state[0], 2)
-    drawn = _normal_real(x_keys, shape=(), dtype=typeof(c).dtype)
-    new = next_keys, drawn, 1.0 + drawn * c
-    return tuple(select_n(again, old, y) for old, y in zip(state, new))
 
-  dtype = typeof(c).dtype
-  start = (broadcast_to(np.asarray(n, dtype)[()], typeof(c).shape) for n in (0, -1))
-  return lax.while_loop(  # type: ignore[no-any-return]
-      lambda s: gnp.any(pending(s[2])), step, (keys, *start))[1:]
+@jit
+def _attempt(own: Streams, of_x: Streams, v: Any, c: Any, d: Any) -> Any:
+  """Cubes where they are still to be drawn and were, or why they were not."""
+  dtype = typeof(d).dtype
+  x = normal_of(_unit(of_x.child(1, 2), dtype))
+  root = 1.0 + c * x
+  x2, cube = x * x, root * root * root
+  u = _unit(own.child(2, 3), dtype)
+  squeezed = u >= 1.0 - 0.0331 * (x2 * x2)
+  rejected = squeezed & (lax.log(u) >= x2 * 0.5 + d * (1.0 - cube + lax.log(cube)))
+  new = where(root <= 0.0, _NEGATIVE, where(rejected, _REJECTED, cube))
+  return select_n(v < 0.0, v, new)

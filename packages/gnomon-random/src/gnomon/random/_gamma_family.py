@@ -11,7 +11,7 @@ from gnomon import lax
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, no_sharding, shape_of
-from gnomon.random._gamma import _gamma
+from gnomon.random._gamma import _gamma, several_loggammas
 from gnomon.random._inversion import _exponential
 from gnomon.random._normal import _normal_real
 from gnomon.random._parameters import check_fits, filled, parts_of, result_shape, where
@@ -51,10 +51,7 @@ def beta(
 
 @program("shape", "dtype")
 def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: Any) -> Any:
-  key_a, key_b = parts_of(key, 2)
-  x, y = (
-      _gamma(k, filled(v, shape, dtype), shape=shape, dtype=dtype, log_space=True)
-      for k, v in ((key_a, a), (key_b, b)))
+  x, y = several_loggammas(key, *(filled(v, shape, dtype) for v in (a, b)))
   first = x >= y
   ratio = lax.exp(select_n(first, x - y, y - x))  # at most 1: no overflow
   return lax.div(select_n(first, ratio, lax.full(shape, 1, dtype)), 1.0 + ratio)
@@ -166,18 +163,12 @@ def f(
 
 @program("shape", "dtype")
 def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Shape, dtype: Any) -> Any:
-  key_den, key_num = parts_of(key, 2)
+  halves = [filled(df, shape, dtype) / 2.0 for df in (dfden, dfnum)]
   # Logarithms: few degrees of freedom make both numbers underflow.
-  return lax.exp(
-      _log_mean_square(key_num, filled(dfnum, shape, dtype))
-      - _log_mean_square(key_den, filled(dfden, shape, dtype)))
-
-
-def _log_mean_square(key: Any, df: Any) -> Any:
-  """The logarithm of a chi-square variable divided by its degrees of freedom."""
-  aval, half = typeof(df), df / 2.0
-  out = _gamma(key, half, shape=aval.shape, dtype=aval.dtype, log_space=True)
-  return where(df == np.inf, 0.0, out - lax.log(half))
+  den, num = (
+      where(half == np.inf, 0.0, x - lax.log(half))
+      for half, x in zip(halves, several_loggammas(key, *halves)))
+  return lax.exp(num - den)
 
 
 def t(
@@ -210,7 +201,9 @@ def _t(key: Any, df: Any, *, shape: Shape, dtype: Any) -> Any:
   key_n, key_g = parts_of(key, 2)
   df = filled(df, shape, dtype)
   normal = _normal_real(key_n, shape=shape, dtype=dtype)
-  out = normal * lax.exp(-0.5 * _log_mean_square(key_g, df))
+  log_gamma = _gamma(key_g, df / 2.0, shape=shape, dtype=dtype, log_space=True)
+  log_mean_square = where(df == np.inf, 0.0, log_gamma - lax.log(df / 2.0))
+  out = normal * lax.exp(-0.5 * log_mean_square)
   return where(df == 0.0, np.nan, out)
 
 

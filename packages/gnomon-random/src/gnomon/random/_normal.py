@@ -9,6 +9,7 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core import dtypes
+from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
 from gnomon.random._primitives import split_keys
 from gnomon.random._program import program
@@ -56,9 +57,26 @@ def _normal(key: Any, *, shape: Shape, dtype: Any) -> Any:
 
 @program("shape", "dtype")
 def _normal_real(key: Any, *, shape: Shape, dtype: Any) -> Any:
-  low = np.nextafter(np.asarray(-1.0, dtype), np.asarray(0.0, dtype), dtype=dtype)[()]
-  u = _uniform(key, low, np.asarray(1.0, dtype)[()], shape=shape, dtype=dtype)
-  return lax.mul(np.asarray(math.sqrt(2), dtype)[()], lax.erf_inv(u))
+  one = np.asarray(1.0, dtype)[()]
+  u = _uniform(key, _above_minus_one(dtype), one, shape=shape, dtype=dtype)
+  return _by_inversion(u)
+
+
+def _above_minus_one(dtype: Any) -> Any:
+  return np.nextafter(np.asarray(-1.0, dtype), np.asarray(0.0, dtype), dtype=dtype)[()]
+
+
+def _by_inversion(u: Any) -> Any:
+  """Normal numbers from uniform ones in (-1, 1)."""
+  return lax.mul(np.asarray(math.sqrt(2), typeof(u).dtype)[()], lax.erf_inv(u))
+
+
+def normal_of(unit: Any) -> Any:
+  """Normal numbers from uniform ones in [0, 1)."""
+  dtype = typeof(unit).dtype
+  low = _above_minus_one(dtype)
+  width = np.asarray(1.0, dtype)[()] - low
+  return _by_inversion(lax.max(low, lax.add(lax.mul(unit, width), low)))
 
 
 def gumbel(

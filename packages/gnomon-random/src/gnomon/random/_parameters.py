@@ -62,11 +62,20 @@ def filled(x: Any, shape: Shape, dtype: Any) -> Any:
   return broadcast_to(convert(x, dtype), shape)
 
 
+def flat(x: Any) -> Any:
+  """An array in one dimension: compilers make vectors of long dimensions only."""
+  return lax.reshape(x, (typeof(x).size,))
+
+
 def parts_of(key: Any, n: int) -> list[Any]:
   """`n` keys from each key of an array."""
-  keys = split_keys(key, (n,))
-  axis = typeof(key).ndim
-  return [lax.index_in_dim(keys, i, axis, keepdims=False) for i in range(n)]
+  return parts(split_keys(key, (n,)), typeof(key).ndim)
+
+
+def parts(x: Any, axis: int = 0) -> list[Any]:
+  """The parts of an array along an axis."""
+  n = typeof(x).shape[axis]
+  return [lax.index_in_dim(x, i, axis, keepdims=False) for i in range(n)]
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:

@@ -14,6 +14,8 @@ from gnomon.core.rule import batch_rule, hide_params, lower, typing_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import ShapedArray, physical_aval, typeof
+from gnomon.lax import threefry2x32_p
+from gnomon.lowering.module import dear
 from gnomon.random._keys import KeyType, PRNGImpl
 from gnomon.transform.vmap import Axis, vmap_flat
 
@@ -207,3 +209,6 @@ _by_implementation(
 def random_bits(keys: Any, bit_width: int, shape: Shape) -> Any:
   """Random unsigned integers of a width, of `shape` for each of `keys`."""
   return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **layout())[0]
+
+
+dear.update((random_bits_p, threefry2x32_p))

@@ -136,7 +136,7 @@ def fold_in(words: Any, data: Any) -> Any:
 def joined(high: Any, low: Any) -> Any:
   """64-bit integers of two words."""
   high, low = convert(high, U64), convert(low, U64)
-  return lax.bitwise_or(lax.shift_left(high, like(high, 32)), low)
+  return lax.bitwise_or(lax.shift_left(high, convert(U32.type(32), U64)), low)
 
 
 def random_bits(words: Any, width: int, shape: tuple[int, ...]) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from gnomon import lax
+from gnomon import jit, lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
@@ -18,6 +19,7 @@ from gnomon.random._api import (
   shape_of,
   user_dtype,
 )
+from gnomon.random._keys import BY_POSITION
 from gnomon.random._primitives import random_bits, split_keys
 from gnomon.random._program import program
 
@@ -81,20 +83,40 @@ def _spread(name: str, argument: str, x: Any, shape: Shape) -> Any:
 
 
 def unit_interval(key: Any, shape: Shape, dtype: Any) -> Any:
-  """Uniform numbers in [0, 1): random mantissas of numbers in [1, 2), less 1."""
+  """Uniform numbers in [0, 1)."""
+  return in_unit_interval(random_bits(key, drawn_width(dtype), shape), dtype)
+
+
+@functools.partial(jit, static_argnames=("shape", "dtype"))
+def units(keys: Any, *, shape: Shape, dtype: Any) -> Any:
+  """Uniform numbers in [0, 1) of `shape` for each of a vector of keys, stacked."""
+  n = typeof(keys).shape[0]
+  if typeof(keys).dtype.implementation.name in BY_POSITION:
+    return unit_interval(keys, shape, dtype)
+  parts = (lax.index_in_dim(keys, i, 0, keepdims=False) for i in range(n))
+  rows = [lax.expand_dims(unit_interval(k, shape, dtype), (0,)) for k in parts]
+  return lax.concatenate(rows, 0)
+
+
+def drawn_width(dtype: Any) -> int:
+  """How many random bits make a uniform number."""
   info = float_info(dtype)
-  width, mantissa = info.bits, info.nmant
-  if width not in (8, 16, 32, 64):
+  if info.bits not in (8, 16, 32, 64):
     raise TypeError(f"uniform does not support dtype {dtype}")
-  # 8 random bits suffice for the short mantissas of 8-bit and bfloat16 numbers.
-  drawn = 8 if mantissa < 8 else width
-  words = random_bits(key, drawn, shape)
-  unsigned = np.dtype(f"uint{width}")
-  if drawn != width:
+  # 8 bits suffice for the short mantissas of 8-bit and bfloat16 numbers.
+  return 8 if info.nmant < 8 else int(info.bits)
+
+
+def in_unit_interval(words: Any, dtype: Any) -> Any:
+  """Random mantissas of numbers in [1, 2), less 1."""
+  info = float_info(dtype)
+  drawn = 8 * typeof(words).dtype.itemsize
+  unsigned = np.dtype(f"uint{info.bits}")
+  if drawn != info.bits:
     words = convert(words, unsigned)
   one = np.asarray(1, dtype).view(unsigned)[()]
   words = lax.bitwise_or(
-      lax.shift_right_logical(words, unsigned.type(drawn - mantissa)), one)
+      lax.shift_right_logical(words, unsigned.type(drawn - info.nmant)), one)
   return lax.sub(lax.bitcast_convert_type(words, dtype), np.asarray(1, dtype)[()])
 
 
