@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gnomon import _config
-from gnomon.api import stages, tools
+from gnomon.api import placement, stages, tools
 from gnomon.core.calls import bind_call, check_aliases
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.primitive import Primitive
@@ -348,8 +348,10 @@ def jit(
 
   Args:
     fun: the function. Left out, `jit` returns a decorator with the other arguments.
-    in_shardings: where arguments live, in programs over several devices; must be None.
-    out_shardings: where results live; must be None.
+    in_shardings: where arguments live: a sharding on one device, or a tuple (pytree) of
+      those and None, one an argument. Shardings over several devices need
+      gnomon-sharding.
+    out_shardings: where results live, in the same form; the device must be the same.
     static_argnums: positional arguments that are part of the program: hashable values,
       for each of which the function is compiled anew. They imply the names.
     static_argnames: the same by name; they imply the numbers.
@@ -384,10 +386,7 @@ def jit(
         compiler_options=compiler_options)
   tools.check_callable(fun, "jit")
   if in_shardings is not None or out_shardings is not None:
-    raise NotImplementedError(
-        "in_shardings and out_shardings of jit are for programs over several devices, "
-        "which this installation does not have; leave them out, and put arguments where "
-        "they belong with gnomon.device_put")
+    device = placement.device_of(in_shardings, out_shardings, device)
   if backend is not None and device is None:
     device = backends.devices(backend)[0]
   info = JitInfo(

@@ -7,7 +7,7 @@ from typing import Any
 
 from gnomon.api import tools
 from gnomon.api.evaluate import ShapeDtypeStruct, abstract_leaves
-from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from gnomon.core.trace import Tracer
 from gnomon.lowering.module import Lowered as Module
 from gnomon.lowering.module import lower_module
@@ -22,6 +22,7 @@ from gnomon.runtime.compile import (
 )
 from gnomon.runtime.execute import as_operand, run
 from gnomon.runtime.jaxlib import mlir, programs
+from gnomon.runtime.layout import Format, Layout
 from gnomon.tree_util import equality_errors_pytreedef, keystr
 
 
@@ -72,7 +73,7 @@ class ArgInfo:
     return self._aval.dtype
 
   def __repr__(self) -> str:
-    return f"ArgInfo({self._aval}, donated={self.donated})"
+    return f"ArgInfo(_aval={self._aval!r}, donated={self.donated})"
 
 
 class _Stage:
@@ -126,29 +127,72 @@ class Traced(_Stage):
     """The function's name."""
     return self._call.info.name  # type: ignore[no-any-return]
 
-  def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> Lowered:
-    """Lowers to StableHLO."""
+  @property
+  def out_avals(self) -> Any:
+    """The types of the results, in their structure."""
+    return self.out_tree.unflatten(self.jaxpr.out_avals)
+
+  @property
+  def lojax(self) -> Traced:
+    """The function on arrays alone: itself, since its types are those of arrays."""
+    return self
+
+  def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    """Runs the traced program, operation by operation, on arguments that it fits.
+
+    Raises:
+      TypeError: the arguments have another structure than those it was traced for.
+    """
+    c = self._call
+    leaves, tree = tools.flatten((args, kwargs))
+    if tree != c.in_tree:
+      raise TypeError(_other_structure(c, tree))
+    return c.out_tree.unflatten(
+        eval_jaxpr(c.jaxpr.jaxpr, c.jaxpr.consts, *c.outer, *leaves))
+
+  def lower(
+      self, *, lowering_platforms: Sequence[str] | None = None,
+      _private_parameters: Any = None) -> Lowered:
+    """Lowers to StableHLO.
+
+    Args:
+      lowering_platforms: the platforms that the program is for, such as `("tpu",)`; by
+        default the one in use. It can be compiled for that one only.
+    """
+    del _private_parameters
     platforms = tuple(lowering_platforms or (backends.default_backend(),))
+    if not all(isinstance(p, str) for p in platforms):
+      raise TypeError(
+          f"lowering_platforms must be names of platforms, got {lowering_platforms!r}")
     c = self._call
     module = lower_module(
         c.jaxpr, c.info.name, donated=[*[False] * len(c.outer), *c.donated],
         keep_unused=c.info.keep_unused, platforms=platforms)
-    return Lowered(c, module)
+    return Lowered(c, module, platforms)
 
 
 class Lowered(_Stage):
   """A function lowered to StableHLO: `jit(f).lower(*args)`."""
 
-  def __init__(self, call: Call, module: Module) -> None:
+  def __init__(self, call: Call, module: Module, platforms: tuple[str, ...]) -> None:
     super().__init__(call)
-    self._module = module
+    self._module, self._platforms = module, platforms
 
   def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-    """The program as text: `stablehlo` (the default) or `hlo`."""
+    """The program as text: `stablehlo` (the default) or `hlo`.
+
+    Args:
+      dialect: which of the two.
+      debug_info: whether to write where operations come from.
+
+    Raises:
+      ValueError: there is no such dialect.
+    """
     if dialect in (None, "stablehlo"):
       return mlir.asm(self._module.module, debug_info)
     if dialect == "hlo":
-      return str(programs.unoptimized_hlo(mlir.asm(self._module.module)).as_hlo_text())
+      text = mlir.asm(self._module.module, debug_info)
+      return programs.hlo_text(programs.unoptimized_hlo(text), debug_info)
     raise ValueError(
         f"as_text: unknown dialect {dialect!r}; there are 'stablehlo' and 'hlo'")
 
@@ -166,10 +210,33 @@ class Lowered(_Stage):
     return programs.unoptimized_cost_analysis(
         backends.client(), mlir.asm(self._module.module))
 
-  def compile(self, compiler_options: dict[str, Any] | None = None) -> Compiled:
-    """Compiles the program."""
+  def compile(
+      self, compiler_options: dict[str, Any] | None = None, *,
+      device_assignment: Sequence[Any] | None = None) -> Compiled:
+    """Compiles the program.
+
+    Args:
+      compiler_options: options of XLA by name, besides those given to `jit`.
+      device_assignment: the device to run on, as a sequence of one.
+
+    Raises:
+      ValueError: the program was lowered for another platform, or `device_assignment`
+        is not one device.
+      JaxRuntimeError: there is no such option, or XLA cannot compile the program.
+    """
     c = self._call
     device = c.device or backends.default_device()
+    if device_assignment is not None:
+      if len(device_assignment) != 1:
+        raise ValueError(
+            "compile: device_assignment must be one device, since the program is for "
+            f"one; got {len(device_assignment)}")
+      (device,) = device_assignment
+    if self._platforms != (device.platform,):
+      raise ValueError(
+          f"the function {c.info.name} was lowered for {', '.join(self._platforms)}, and "
+          f"cannot be compiled for {device.platform}; lower it without "
+          "lowering_platforms")
     loaded = compile_module(
         self._module.module, device, {**c.info.options, **(compiler_options or {})},
         self._module.callbacks)
@@ -200,6 +267,36 @@ class Compiled(_Stage):
     return self._executable.loaded
 
   @property
+  def out_info(self) -> Any:
+    """The shapes and dtypes of the result, and where it lives."""
+    c = self._call
+    return c.out_tree.unflatten([
+        ShapeDtypeStruct(
+            a.shape, a.dtype, weak_type=a.weak_type, sharding=self._executable.sharding)
+        for a in c.jaxpr.out_avals])
+
+  @property
+  def input_formats(self) -> Any:
+    """How the arguments lie in memory, and where they live.
+
+    An argument that the program does not read has no layout.
+    """
+    exe, n = self._executable, len(self._call.outer)
+    layouts = iter(programs.parameter_layouts(exe.loaded)[len(exe.const_args):])
+    found = [
+        Format(Layout.from_pjrt_layout(next(layouts)) if k else None, exe.sharding)
+        for k in exe.kept]
+    return self.in_tree.unflatten(found[n:])
+
+  @property
+  def output_formats(self) -> Any:
+    """How the results lie in memory, and where they live."""
+    exe = self._executable
+    layouts = programs.output_layouts(exe.loaded)[:self.out_tree.num_leaves]
+    return self.out_tree.unflatten([
+        Format(Layout.from_pjrt_layout(x), exe.sharding) for x in layouts])
+
+  @property
   def input_shardings(self) -> Any:
     """Where the arguments live."""
     return self.in_tree.unflatten([self._executable.sharding] * self.in_tree.num_leaves)
@@ -208,6 +305,10 @@ class Compiled(_Stage):
   def output_shardings(self) -> Any:
     """Where the results live."""
     return self.out_tree.unflatten([self._executable.sharding] * self.out_tree.num_leaves)
+
+  def call(self, *args: Any, **kwargs: Any) -> Any:
+    """Runs the program: the same as calling the object."""
+    return self(*args, **kwargs)
 
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     """Runs the program on arguments of exactly the types it was compiled for.
@@ -248,7 +349,7 @@ class Compiled(_Stage):
         wrong.append(f"{names()[i]}: compiled for {aval}, called with {got}")
     if wrong:
       raise TypeError(
-          "argument types differ from the types for which this computation was "
+          "Argument types differ from the types for which this computation was "
           f"compiled: {'; '.join(wrong)}")
 
 
@@ -256,11 +357,11 @@ def _other_structure(call: Call, tree: Any) -> str:
   """The message for arguments of another structure than those compiled for."""
   static = call.static[0] or call.static[2]
   found = "; ".join(
-      f"at {keystr(path) or 'the top'} {was} was compiled, {now} was given"
+      f"at {keystr(path) or 'the top'} {was} was traced, {now} was given"
       for path, was, now, _ in equality_errors_pytreedef(call.in_tree, tree))
   return (
-      f"the compiled function {call.info.name} was called with arguments of another "
-      f"structure than it was compiled for, as (args, kwargs): {found}"
+      f"the function {call.info.name}, traced ahead, was called with arguments of "
+      f"another structure than it was traced for, as (args, kwargs): {found}"
       + (". Static arguments are part of it, and are left out" if static else ""))
 
 

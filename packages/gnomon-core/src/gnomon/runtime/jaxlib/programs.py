@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxlib import xla_client
+from jaxlib import _hlo, xla_client
 
 from gnomon.runtime.jaxlib import _load
 from gnomon.runtime.jaxlib.capabilities import capabilities
@@ -147,6 +147,26 @@ def optimized_text(executable: Any) -> str:
 def unoptimized_hlo(module_text: str) -> Any:
   """The HLO that a StableHLO module stands for, before any optimisation."""
   return _jax.mlir.mlir_module_to_xla_computation(module_text, False, False)
+
+
+def hlo_text(computation: Any, metadata: bool) -> str:
+  """The text of an unoptimised program, with or without where it comes from."""
+  if not metadata:
+    return str(computation.as_hlo_text())
+  options = _hlo.HloPrintOptions()
+  options.print_metadata = True
+  text: str = computation.get_hlo_module().to_string(options)
+  return text
+
+
+def parameter_layouts(executable: Any) -> list[Any]:
+  """How the arguments of a compiled program lie in memory."""
+  return list(executable.get_parameter_layouts())
+
+
+def output_layouts(executable: Any) -> list[Any]:
+  """How the results of a compiled program lie in memory."""
+  return list(executable.get_output_layouts())
 
 
 def unoptimized_cost_analysis(client: Any, module_text: str) -> dict[str, float]:
