@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import gnomon.numpy as gnp
-from gnomon import custom_jvp, lax
+from gnomon import custom_jvp, jit, lax, tree
 from gnomon.core import dtypes
 from gnomon.core.types import typeof
 from gnomon.nn._normalization import logsumexp, weights
@@ -73,20 +73,34 @@ def dot_product_attention(
   arrays = [gnp.asarray(x) for x in (query, key, value)]
   batched = typeof(arrays[0]).ndim == 4
   q, k, v = arrays if batched else [gnp.expand_dims(x, 0) for x in arrays]
-  n = _check_shapes(typeof(q), typeof(k), typeof(v), *map(typeof, arrays))
-  b, t, heads, size = typeof(q).shape
-  s, groups = typeof(k).shape[1], typeof(k).shape[2]
-  q_lengths = _lengths("query_seq_lengths", query_seq_lengths, b)
-  k_lengths = _lengths("key_value_seq_lengths", key_value_seq_lengths, b)
-
-  # One batch axis a head of keys; the heads of queries that share it stand beside T.
-  grouped = gnp.transpose(gnp.reshape(q, (b, t, groups, n, size)), (0, 2, 3, 1, 4))
-  logits = _scores(grouped, k, scale)
+  _check_shapes(typeof(q), typeof(k), typeof(v), *map(typeof, arrays))
+  b, *_, size = typeof(q).shape
   if bias is not None:
-    bias = _fitted("bias", bias, (b, heads, t, s), groups)
+    bias = _fitted("bias", bias, q, k)
+  if mask is not None:
+    mask = _fitted("mask", mask, q, k)
+  out = _attention(
+      q, k, v, bias, mask, _lengths("query_seq_lengths", query_seq_lengths, b),
+      _lengths("key_value_seq_lengths", key_value_seq_lengths, b),
+      1 / math.sqrt(max(size, 1)) if scale is None else scale, is_causal=bool(is_causal),
+      window=_window(local_window_size), return_residual=bool(return_residual))
+  return out if batched else tree.map(lambda x: x[0], out)
+
+
+@jit(inline=True, static_argnames=("is_causal", "window", "return_residual"))
+def _attention(
+    q: Any, k: Any, v: Any, bias: Any, mask: Any, q_lengths: Any, k_lengths: Any,
+    scale: Any, *, is_causal: bool, window: tuple[int, int] | None,
+    return_residual: bool) -> Any:
+  """Attention of checked arguments; `bias` and `mask` fit (B, K, G, T, S)."""
+  b, t, heads, size = typeof(q).shape
+  groups = typeof(k).shape[2]
+  # One batch axis a head of keys; the heads of queries that share it stand beside T.
+  grouped = gnp.reshape(q, (b, t, groups, heads // groups, size))
+  logits = _scores(gnp.transpose(grouped, (0, 2, 3, 1, 4)), k, scale)
+  if bias is not None:
     logits = (logits + bias).astype(typeof(logits).dtype)
-  seen = _seen(mask, is_causal, local_window_size, q_lengths, k_lengths,
-               (b, heads, t, s), groups)
+  seen = _seen(mask, is_causal, window, q_lengths, k_lengths, t, typeof(k).shape[1])
   shares = (
       weights(logits, -1, None) if seen is None else _masked_weights(logits, seen))
   out = lax.dot_general(
@@ -95,14 +109,12 @@ def dot_product_attention(
     valid = _before(q_lengths, t)[:, None, None, :, None]
     out = gnp.where(valid, out, 0)
   out = gnp.reshape(gnp.transpose(out, (0, 3, 1, 2, 4)), (b, t, heads, size))
-  out = out if batched else out[0]
   if not return_residual:
     return out
   if seen is not None:
     logits = gnp.where(seen, logits, _never(logits))
   total = logsumexp(lax.stop_gradient(logits), axis=-1).astype(typeof(q).dtype)
-  total = gnp.reshape(gnp.transpose(total, (0, 3, 1, 2)), (b, t, heads))
-  return out, total if batched else total[0]
+  return out, gnp.reshape(gnp.transpose(total, (0, 3, 1, 2)), (b, t, heads))
 
 
 def _scores(q: Any, k: Any, scale: Any) -> Any:
@@ -112,8 +124,6 @@ def _scores(q: Any, k: Any, scale: Any) -> Any:
   logits = lax.dot_general(
       q, k, (((4,), (3,)), ((0, 1), (0, 2))), preferred_element_type=(
           wide if dtypes.issubdtype(dtype, np.inexact) else None)).astype(wide)
-  if scale is None:
-    scale = 1 / math.sqrt(typeof(q).shape[-1]) if typeof(q).shape[-1] else 1.0
   return logits * gnp.asarray(scale, wide)
 
 
@@ -138,10 +148,9 @@ def _(primals: Any, tangents: Any) -> Any:
   (logits, seen), (t, _) = primals, tangents
   out = _masked_weights(logits, seen)
   # What is not seen has share 0 already, but in rows where nothing is seen: that they
-  # are constant takes one boolean a row, and not the whole mask.
-  some = gnp.any(seen, axis=-1, keepdims=True)
-  moving = out * some.astype(typeof(out).dtype)
-  return out, moving * (t - gnp.sum(moving * t, axis=-1, keepdims=True))
+  # are constant takes one number a row to keep, and not the whole mask.
+  some = gnp.any(seen, axis=-1, keepdims=True).astype(typeof(out).dtype)
+  return out, out * (some * (t - gnp.sum(out * t, axis=-1, keepdims=True)))
 
 
 def _before(lengths: Any, n: int) -> Any:
@@ -150,24 +159,15 @@ def _before(lengths: Any, n: int) -> Any:
 
 
 def _seen(
-    mask: Any, is_causal: bool, window: Window, q_lengths: Any, k_lengths: Any,
-    shape: tuple[int, ...], groups: int) -> Any:
+    mask: Any, is_causal: bool, window: tuple[int, int] | None, q_lengths: Any,
+    k_lengths: Any, t: int, s: int) -> Any:
   """Which keys a query sees: booleans that fit (B, K, G, T, S); None for all."""
-  *_, t, s = shape
-  parts = []
-  if mask is not None:
-    dtype = typeof(gnp.asarray(mask)).dtype
-    if dtype != np.bool_:
-      raise ValueError(
-          f"mask dtype should be bool, but got {dtype}; numbers that are added to the "
-          "products are the argument bias")
-    parts.append(_fitted("mask", mask, shape, groups))
+  parts = [] if mask is None else [mask]
   row, column = lax.iota(np.int32, t)[:, None], lax.iota(np.int32, s)
   if is_causal:
     parts.append(row >= column)
   if window is not None:
-    left, right = _window(window)
-    parts.append((column >= row - left) & (column <= row + right))
+    parts.append((column >= row - window[0]) & (column <= row + window[1]))
   if q_lengths is not None:
     parts.append(_before(q_lengths, t)[:, None, None, :, None])
   if k_lengths is not None:
@@ -178,7 +178,9 @@ def _seen(
   return seen
 
 
-def _window(window: Window) -> tuple[int, int]:
+def _window(window: Window) -> tuple[int, int] | None:
+  if window is None:
+    return None
   if hasattr(window, "__index__"):
     return index(window), index(window)
   try:
@@ -203,8 +205,8 @@ def _check_implementation(implementation: str | None) -> None:
         f"Unsupported implementation option: {implementation}; known are 'xla', 'cudnn'")
 
 
-def _check_shapes(q: Any, k: Any, v: Any, *given: Any) -> int:
-  """How many heads of queries share one of keys; `given` are the types as passed."""
+def _check_shapes(q: Any, k: Any, v: Any, *given: Any) -> None:
+  """Raises `ValueError` for types that do not fit; `given` are those passed."""
   if any(x.ndim != given[0].ndim for x in given) or given[0].ndim not in (3, 4):
     listed = ", ".join(str(x) for x in given)
     raise ValueError(
@@ -225,7 +227,6 @@ def _check_shapes(q: Any, k: Any, v: Any, *given: Any) -> int:
     raise ValueError(
         "The number of query heads must be a multiple of key/value heads, but got "
         f"{q.shape[2]} vs {k.shape[2]}")
-  return q.shape[2] // k.shape[2]  # type: ignore[no-any-return]
 
 
 def _lengths(name: str, lengths: Any, b: int) -> Any:
@@ -242,10 +243,16 @@ def _lengths(name: str, lengths: Any, b: int) -> Any:
   return lengths
 
 
-def _fitted(name: str, x: Any, shape: tuple[int, ...], groups: int) -> Any:
+def _fitted(name: str, x: Any, q: Any, k: Any) -> Any:
   """A bias or mask that fits (B, N, T, S) in a shape that fits (B, K, G, T, S)."""
   x = gnp.asarray(x)
-  own = typeof(x).shape
+  own, dtype = typeof(x).shape, typeof(x).dtype
+  if name == "mask" and dtype != np.bool_:
+    raise ValueError(
+        f"mask dtype should be bool, but got {dtype}; numbers that are added to the "
+        "products are the argument bias")
+  (b, t, heads, _), (_, s, groups, _) = typeof(q).shape, typeof(k).shape
+  shape = b, heads, t, s
   if len(own) > 4 or any(
       m not in (1, n) for m, n in zip(reversed(own), reversed(shape))):
     raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,11 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
   x = inexact("softmax", x)
   if config.read("softmax_custom_jvp"):
     return weights(x, axis, where)
-  return _softmax(x, axis, where)
+  return _exponentials(x, axis, where)
 
 
-def _softmax(x: Any, axis: Axis, where: Any) -> Any:
+@jit(inline=True, static_argnames="axis")
+def _exponentials(x: Any, axis: Axis, where: Any) -> Any:
   exponentials = gnp.exp(_shifted(x, axis, where))
   total = gnp.sum(exponentials, axis, where=where, keepdims=True)
   out = exponentials / total
@@ -60,17 +62,17 @@ def _shifted(x: Any, axis: Axis, where: Any) -> Any:
 
 def weights(x: Any, axis: Axis, where: Any) -> Any:
   """`softmax` whose derivatives keep the result, and nothing else."""
-  return _weights(x, where, axis)
+  return _softmax(x, where, axis)
 
 
-_weights = custom_jvp(
-    lambda x, where, axis: _softmax(x, axis, where), nondiff_argnums=(2,))
-_weights.__name__ = "softmax"
+@functools.partial(custom_jvp, nondiff_argnums=(2,))
+def _softmax(x: Any, where: Any, axis: Axis) -> Any:
+  return _exponentials(x, axis, where)
 
 
-@_weights.defjvp
+@_softmax.defjvp
 def _(axis: Axis, primals: Any, tangents: Any) -> Any:
-  out, t = _weights(*primals, axis), tangents[0]
+  out, t = _softmax(*primals, axis), tangents[0]
   return out, out * (t - gnp.sum(out * t, axis, keepdims=True))
 
 
@@ -132,10 +134,17 @@ def logsumexp(
       not boolean.
   """
   x = _strong(inexact("logsumexp", a))
+  if b is not None:
+    (b,) = arraylike("logsumexp", b=b)
+  return _logsumexp(x, b, where, axis=axis, keepdims=keepdims, return_sign=return_sign)
+
+
+@jit(inline=True, static_argnames=("axis", "keepdims", "return_sign"))
+def _logsumexp(
+    x: Any, b: Any, where: Any, *, axis: Axis, keepdims: bool, return_sign: bool) -> Any:
   if where is not None:
     x = gnp.where(where, x, 0)
   if b is not None:
-    (b,) = arraylike("logsumexp", b=b)
     x = gnp.where(b != 0, x, -np.inf)
   greatest = gnp.max(gnp.real(x), axis, where=where, initial=-np.inf, keepdims=True)
   greatest = lax.stop_gradient(gnp.where(gnp.isfinite(greatest), greatest, 0))
@@ -241,15 +250,13 @@ def standardize(
   return off * lax.rsqrt(inexact("standardize", variance + epsilon))
 
 
-def _standardized(x: Any, epsilon: Any, where: Any, axis: Axis) -> Any:
+@functools.partial(custom_jvp, nondiff_argnums=(3,))
+def _standardize(x: Any, epsilon: Any, where: Any, axis: Axis) -> Any:
   """The result, and the reciprocal of the divisor."""
   off = x - gnp.mean(x, axis, where=where, keepdims=True)
   variance = gnp.mean(gnp.square(off), axis, where=where, keepdims=True)
   rate = lax.rsqrt(variance + epsilon)
   return off * rate, rate
-
-
-_standardize = custom_jvp(_standardized, nondiff_argnums=(3,))
 
 
 @_standardize.defjvp
