@@ -192,4 +192,5 @@ OPTIONS: tuple[Option, ...] = (
     Option("jax_xla_backend", "str", "", env=False),
     Option("jax_xla_profile_version", "int", 0, traced=True),
     Option("mock_num_gpu_processes", "int", 0, env=False),
+    Option("strong_zeros", "bool", True, traced=True),
 )

@@ -244,7 +244,7 @@ def _value_and_grad(
     outs, aux = flat.split(outs)
     value = flat.out_tree.unflatten(outs)
     one = _unit_cotangent(outs, flat.out_tree, value, who, holomorphic)
-    grads = tree.unflatten([_as_array(ct) for ct in pull_back(lin, [one], 1)])
+    grads = tree.unflatten([_as_array(ct) for ct in pull_back(lin, [one], 1, masked=False)])
     g = grads[0] if isinstance(argnums, int) else grads
     return ((value, aux), g) if has_aux else (value, g)
 

@@ -11,6 +11,7 @@ from gnomon.core import dtypes
 from gnomon.core.structural import add_tangents, instantiate
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
+from gnomon.transform import masks as masks
 from gnomon.transform.linearize import Linearized, linearize_flat
 from gnomon.transform.transpose import backward
 from gnomon.tree_util import broadcast_prefix, register_pytree_node, register_static
@@ -253,11 +254,15 @@ def _check_cotangent(ct: Any, primal: ShapedArray) -> Any:
   return ct
 
 
-def pull_back(lin: Linearized, cotangents: Sequence[Any], n: int) -> list[Any]:
-  """The arguments' cotangents (zeros symbolic) for those of the first `n` results."""
+def pull_back(
+    lin: Linearized, cotangents: Sequence[Any], n: int, masked: bool = True) -> list[Any]:
+  """The arguments' cotangents (zeros symbolic) for those of the first `n` results.
+
+  `masked` says whether the given ones may be zero where values were not selected.
+  """
   cts = [ct for ct, m in zip(cotangents, lin.out_moves[:n]) if m]
   avals = [v.aval for v in lin.jaxpr.outvars[len(cts):]]
   cts += map(Zero, avals)
   moving = [UndefinedPrimal(a) for a, m in zip(lin.in_avals, lin.moves) if m]
-  found = iter(backward(lin.jaxpr, lin.residuals, moving, cts))
+  found = iter(backward(lin.jaxpr, lin.residuals, moving, cts, masked))
   return [next(found) if m else Zero(a) for m, a in zip(lin.moves, lin.in_avals)]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gnomon.core import strong
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, memoised
 from gnomon.core.rule import transpose_rule
 from gnomon.core.stage import trace_to_closed
+from gnomon.core.strong import masking_rule
 from gnomon.core.structural import add_tangents
 from gnomon.core.trace import get_current
 from gnomon.core.zero import UndefinedPrimal, Zero
@@ -18,11 +20,13 @@ __all__ = ["backward", "transpose_jaxpr", "transpose_rule"]
 
 def backward(
     jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any],
-) -> list[Any]:
+    masked: bool | None = None) -> list[Any]:
   """The cotangents of the linear arguments for those of the results.
 
   `args` holds values, and `UndefinedPrimal` for what the program is linear in. What
-  depends on known values alone is computed on the way.
+  depends on known values alone is computed on the way. `masked` says whether the given
+  cotangents may hold zeros that must stay zero; by default those of the equation that is
+  being transposed.
   """
   known: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
   for v, x in zip(jaxpr.invars, args):
@@ -38,14 +42,14 @@ def backward(
 
   for result, ct in zip(jaxpr.outvars, cotangents):
     add(result, ct)
-  trace = get_current()
-  if not trace.records:
-    _backwards(linear, known, cts, add)
-  else:
-    outer = trace.source
-    try:
-      _backwards(linear, known, cts, add, trace)
-    finally:
+  trace, outer_mask = get_current(), strong.state.masked
+  outer = trace.source if trace.records else None
+  given = set(cts) if (outer_mask if masked is None else masked) else set()
+  try:
+    _backwards(linear, known, cts, add, given, trace if trace.records else None)
+  finally:
+    strong.state.masked = outer_mask
+    if trace.records:
       trace.source = outer
   return [
       cts.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None
@@ -54,13 +58,14 @@ def backward(
 
 def _backwards(
     eqns: list[Eqn], known: dict[Any, Any], cts: dict[Any, Any],
-    add: Callable[[Any, Any], None], recorder: Any = None) -> None:
+    add: Callable[[Any, Any], None], masked: set[Any], recorder: Any) -> None:
   """Transposes equations, last first.
 
+  `masked` are the variables whose cotangents may hold zeros that must stay zero.
   What a recording trace gets comes from the same line as the equation: a NaN of the
   backward pass is then laid at the operation that it belongs to.
   """
-  rules = transpose_rule
+  rules, masking, state = transpose_rule, masking_rule.get, strong.state
   for e in reversed(eqns):
     out, some = [], False
     for v in e.outvars:
@@ -82,7 +87,13 @@ def _backwards(
         operands.append(UndefinedPrimal(v.aval))
     if recorder is not None:
       recorder.source = e.source
-    for v, ct in zip(e.invars, rules[e.primitive](out, operands, **e.params)):
+    p = e.primitive
+    brings = masking(p)
+    state.masked = mask = brings is None or (
+        bool(masked) and not masked.isdisjoint(e.outvars))
+    if mask or brings(e.params):
+      masked.update([v for v in e.invars if type(v) is not Literal])
+    for v, ct in zip(e.invars, rules[p](out, operands, **e.params)):
       if ct is not None:
         add(v, ct)
 
@@ -129,4 +140,5 @@ def transpose_jaxpr(
     avals += [a.to_tangent_aval() for a, m in zip(jaxpr.out_avals, moves) if m]
     return trace_to_closed(back, avals, jaxpr.jaxpr.debug_info), tuple(moved)
 
-  return memoised(jaxpr, ("transpose", known, moves), make)  # type: ignore[no-any-return]
+  key = ("transpose", known, moves, strong.state.masked)
+  return memoised(jaxpr, key, make)  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ from gnomon.core import dtypes
 from gnomon.core.derive import broadcast, defjvp, elementwise_batch, linear, unbroadcast
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import hide_params, lower, transpose_rule, typing_rule
+from gnomon.core.strong import masks_nothing
 from gnomon.core.structural import convert, full, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
@@ -29,6 +30,7 @@ from gnomon.lax._families import (
   operands,
   unary,
 )
+from gnomon.lax._strong import over, times
 
 
 def neg(x: Any) -> Any:
@@ -177,6 +179,8 @@ def _(ctx: Any, *values: Any, out_dtype: Any) -> Sequence[Any]:
 
 
 def _scale(t: Any, x: Any, out_dtype: Any) -> Any:
+  if out_dtype is None:
+    return times(t, x)
   return mul_p.bind(t, x, out_dtype=out_dtype)[0]
 
 
@@ -225,8 +229,11 @@ def div(x: Any, y: Any) -> Any:
 
 
 div_p = binary(
-    "div", NUMBER, "divide", lambda t, ans, x, y: div(t, y),
-    lambda t, ans, x, y: mul(t, neg(div(ans, y))))
+    "div", NUMBER, "divide", lambda t, ans, x, y: over(t, y),
+    lambda t, ans, x, y: times(t, neg(div(ans, y))))
+
+
+masks_nothing(neg_p, add_p, sub_p, mul_p, div_p)
 
 
 @transpose_rule.define(div_p)
@@ -257,7 +264,7 @@ def rem(x: Any, y: Any) -> Any:
 
 def _minus_quotient(t: Any, ans: Any, x: Any, y: Any) -> Any:
   """`rem` is `x - n y` for an integer n."""
-  return mul(t, div(sub(ans, x), y))
+  return times(t, div(sub(ans, x), y))
 
 
 rem_p = binary(
@@ -330,7 +337,7 @@ def _share(t: Any, ans: Any, x: Any, y: Any) -> Any:
   out = typeof(ans)
   all_, half, none = (full(out.shape, v, out.dtype) for v in (1, 0.5, 0))
   won = select_n(eq(x, ans), none, all_)
-  return mul(t, select_n(eq(x, y), won, half))
+  return times(t, select_n(eq(x, y), won, half), mask=True)
 
 
 _emit_max = _extremum("stablehlo.maximum", "GT")
@@ -409,7 +416,7 @@ def _emit_square(ctx: Any, x: Any) -> Any:
 
 
 square_p = unary(
-    "square", NUMBER, _emit_square, lambda t, ans, x: mul(t, mul(x, 2.0)))
+    "square", NUMBER, _emit_square, lambda t, ans, x: times(t, mul(x, 2.0)))
 
 
 def integer_pow(x: Any, y: int) -> Any:
@@ -432,7 +439,7 @@ def integer_pow(x: Any, y: int) -> Any:
 def _integer_pow_derivative(t: Any, ans: Any, x: Any, y: int) -> Any:
   if y == 0:
     return Zero(typeof(t))
-  return mul(t, mul(x if y == 2 else integer_pow(x, y - 1), float(y)))
+  return times(t, mul(x if y == 2 else integer_pow(x, y - 1), float(y)))
 
 
 def _emit_integer_pow(ctx: Any, x: Any, *, y: int) -> Any:

@@ -26,6 +26,7 @@ from gnomon.lax._families import (
   operands,
   unary,
 )
+from gnomon.lax._strong import times
 
 Values = Sequence[Any]
 
@@ -206,8 +207,8 @@ def abs(x: Any) -> Any:
 
 def _abs_derivative(t: Any, ans: Any, x: Any) -> Any:
   if typeof(x).dtype.kind == "c":  # zero at zero
-    return real(mul(t, conj(sign(x))))
-  return select_n(ge(x, 0), neg(t), t)
+    return real(times(t, conj(sign(x))))
+  return select_n(ge(x, 0.0), neg(t), t)
 
 
 abs_p = unary("abs", SIGNED, "abs", _abs_derivative, result=as_real)
@@ -244,7 +245,7 @@ def _sign_derivative(t: Any, ans: Any, x: Any) -> Any:
   size = abs(x)
   part = typeof(size)
   safe = select_n(eq(size, 0), size, full(part.shape, 1, part.dtype))
-  turn = div(imag(mul(t, conj(ans))), safe)
+  turn = div(imag(times(t, conj(ans))), safe)
   return mul(complex(_no_part(turn), turn), ans)
 
 

@@ -27,6 +27,7 @@ from gnomon.lax._programs import emit
 from gnomon.lax._reduction import extremum, greatest, least, operation
 from gnomon.lax._rounding import is_finite
 from gnomon.lax._shape import pad_p, same_dim
+from gnomon.lax._strong import times
 
 Values = Sequence[Any]
 
@@ -302,7 +303,7 @@ def _(ctx: Any, a: Any, b: Any, *, axis: int, reverse: bool) -> Values:
 defjvp(
     linear_recurrence_p,
     lambda t, ans, a, b, axis, reverse: linear_recurrence(
-        a, mul(t, shifted(ans, axis, reverse, 0)), axis, reverse),
+        a, times(t, shifted(ans, axis, reverse, 0)), axis, reverse),
     lambda t, ans, a, b, axis, reverse: linear_recurrence(a, t, axis, reverse))
 
 
@@ -330,7 +331,7 @@ cumprod_p = _cumulative("cumprod", NUMBER, operation("multiply"), lambda dtype: 
 def _cumprod_derivative(t: Any, ans: Any, x: Any, *, axis: int, reverse: bool) -> Any:
   """`y' = x y'[before] + x' y[before]`: right where elements are zero, too."""
   before = shifted(ans, axis, reverse, 1)
-  return linear_recurrence(x, mul(t, before), axis, reverse)
+  return linear_recurrence(x, times(t, before), axis, reverse)
 
 
 defjvp(cumprod_p, _cumprod_derivative)

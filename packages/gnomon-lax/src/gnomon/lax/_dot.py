@@ -17,6 +17,7 @@ from gnomon.core.rule import (
   transpose_rule,
   typing_rule,
 )
+from gnomon.core.strong import masks_nothing
 from gnomon.core.structural import add_tangents, convert, transpose
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
@@ -145,6 +146,7 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
 # ---- the primitive
 
 dot_general_p = Primitive("dot_general")
+masks_nothing(dot_general_p)
 
 
 def free(ndim: int, contract: Dims, batch: Dims) -> Dims:

@@ -9,8 +9,9 @@ import numpy as np
 
 from gnomon.core.types import ShapedArray
 from gnomon.lax._accuracy import accuracy_text
-from gnomon.lax._arithmetic import add, div, mul, sub
+from gnomon.lax._arithmetic import add, mul, sub
 from gnomon.lax._families import INEXACT, unary
+from gnomon.lax._strong import over, times
 
 
 def exp(x: Any, *, accuracy: Any = None) -> Any:
@@ -31,7 +32,7 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
   return exp_p.bind(x, accuracy=accuracy)[0]
 
 
-exp_p = unary("exp", INEXACT, "exponential", lambda t, ans, x, accuracy: mul(t, ans))
+exp_p = unary("exp", INEXACT, "exponential", lambda t, ans, x, accuracy: times(t, ans))
 
 
 def exp2(x: Any, *, accuracy: Any = None) -> Any:
@@ -72,7 +73,7 @@ def _emit_wide_exp2(b: Any, x: Any, out: Any, accuracy: Any) -> Any:
 
 exp2_p = unary(
     "exp2", INEXACT, _emit_exp2,
-    lambda t, ans, x, accuracy: mul(t, mul(ans, math.log(2))))
+    lambda t, ans, x, accuracy: times(t, mul(ans, math.log(2))))
 
 
 def expm1(x: Any, *, accuracy: Any = None) -> Any:
@@ -95,7 +96,8 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
 
 # Not `ans + 1`, which is zero long before its derivative is.
 expm1_p = unary(
-    "expm1", INEXACT, "exponential_minus_one", lambda t, ans, x, accuracy: mul(t, exp(x)))
+    "expm1", INEXACT, "exponential_minus_one",
+    lambda t, ans, x, accuracy: times(t, exp(x)))
 
 
 def log(x: Any, *, accuracy: Any = None) -> Any:
@@ -117,7 +119,7 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
   return log_p.bind(x, accuracy=accuracy)[0]
 
 
-log_p = unary("log", INEXACT, "log", lambda t, ans, x, accuracy: div(t, x))
+log_p = unary("log", INEXACT, "log", lambda t, ans, x, accuracy: over(t, x))
 
 
 def log1p(x: Any, *, accuracy: Any = None) -> Any:
@@ -139,7 +141,7 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
 
 
 log1p_p = unary(
-    "log1p", INEXACT, "log_plus_one", lambda t, ans, x, accuracy: div(t, add(x, 1.0)))
+    "log1p", INEXACT, "log_plus_one", lambda t, ans, x, accuracy: over(t, add(x, 1.0)))
 
 
 def logistic(x: Any, *, accuracy: Any = None) -> Any:
@@ -162,4 +164,4 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
 
 logistic_p = unary(
     "logistic", INEXACT, "logistic",
-    lambda t, ans, x, accuracy: mul(t, mul(ans, sub(1.0, ans))))
+    lambda t, ans, x, accuracy: times(t, mul(ans, sub(1.0, ans))))

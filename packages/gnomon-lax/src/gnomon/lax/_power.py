@@ -26,6 +26,7 @@ from gnomon.lax._families import (
   operands,
   unary,
 )
+from gnomon.lax._strong import times
 
 
 def pow(x: Any, y: Any) -> Any:
@@ -85,17 +86,25 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
   x, y = grow(x, out.shape), grow(y, out.shape)
   tx, ty = (t if type(t) is Zero else grow(t, out.shape) for t in (tx, ty))
   x = broadcast_in_dim(x, out.shape, ()) if not typeof(x).shape else x
-  no_zeros = select_n(eq(x, 0), x, full(out.shape, 1, out.dtype))
+  no_zeros = select_n(eq(x, _number(x, 0)), x, full(out.shape, 1, out.dtype))
   if type(tx) is not Zero:
     # It is y x^(y - 1), and zero where both are, though x^-1 is a pole there.
-    base = select_n(eq(y, 0), x, no_zeros)
-    total = mul(tx, mul(pow(base, sub(y, 1)), convert(y, out.dtype)))
+    base = select_n(eq(y, _number(y, 0)), x, no_zeros)
+    total = times(tx, mul(pow(base, sub(y, _number(y, 1))), convert(y, out.dtype)))
   if moves:  # x^y log x, and zero at the base zero
-    total = add_tangents(total, mul(ty, mul(outs[0], log(no_zeros))))
+    total = add_tangents(total, times(ty, mul(outs[0], log(no_zeros))))
   return outs, (total,)
 
 
 elementwise_batch(pow_p)
+
+
+def _number(x: Any, value: int) -> float | complex:
+  """A Python number of the kind of `x`, which may itself be a Python number."""
+  dtype = typeof(x).dtype
+  if dtypes.issubdtype(dtype, np.integer):
+    return value
+  return complex(value) if dtypes.issubdtype(dtype, np.complexfloating) else float(value)
 
 
 def sqrt(x: Any, *, accuracy: Any = None) -> Any:
@@ -118,7 +127,7 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
 
 
 sqrt_p = unary(
-    "sqrt", INEXACT, "sqrt", lambda t, ans, x, accuracy: mul(t, div(0.5, ans)))
+    "sqrt", INEXACT, "sqrt", lambda t, ans, x, accuracy: times(t, div(0.5, ans)))
 
 
 def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
@@ -141,7 +150,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
 
 rsqrt_p = unary(
     "rsqrt", INEXACT, "rsqrt",
-    lambda t, ans, x, accuracy: mul(t, mul(div(ans, x), -0.5)))
+    lambda t, ans, x, accuracy: times(t, mul(div(ans, x), -0.5)))
 
 
 def cbrt(x: Any, *, accuracy: Any = None) -> Any:
@@ -164,4 +173,4 @@ def cbrt(x: Any, *, accuracy: Any = None) -> Any:
 
 cbrt_p = unary(
     "cbrt", FLOAT, "cbrt",
-    lambda t, ans, x, accuracy: mul(t, mul(integer_pow(ans, -2), 1 / 3)))
+    lambda t, ans, x, accuracy: times(t, mul(integer_pow(ans, -2), 1 / 3)))

@@ -26,13 +26,14 @@ from gnomon.core.structural import (
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.lax import _order
-from gnomon.lax._arithmetic import add, div, mul
+from gnomon.lax._arithmetic import add, mul
 from gnomon.lax._bitwise import bitwise_or
 from gnomon.lax._comparison import eq, ne
 from gnomon.lax._creation import iota_p
 from gnomon.lax._families import ANY, INT_OR_BOOL, NUMBER, REAL_OR_BOOL, check_dtype
 from gnomon.lax._programs import lower_as
 from gnomon.lax._shape import concatenate, ints
+from gnomon.lax._strong import over, times
 
 Axes = tuple[int, ...]
 Values = Sequence[Any]
@@ -193,7 +194,7 @@ def _mean_of_ties(t: Any, ans: Any, x: Any, *, axes: Axes) -> Any:
   chosen = eq(x, broadcast_in_dim(ans, out.shape, kept))
   zero = zeros_like_aval(out)
   count = reduce_sum(convert(chosen, out.dtype), axes)
-  return div(reduce_sum(select_n(chosen, zero, t), axes), count)
+  return over(reduce_sum(select_n(chosen, zero, t), axes), count)
 
 
 reduce_max_p = _reduction("reduce_max", ANY, extremum("maximum"), least)
@@ -264,7 +265,7 @@ def _prod_derivative(t: Any, ans: Any, x: Any, *, axes: Axes) -> Any:
 
   def combine(left: list[Any], right: list[Any]) -> list[Any]:
     (x, tx), (y, ty) = left, right
-    return [mul(x, y), add(mul(tx, y), mul(ty, x))]
+    return [mul(x, y), add(times(tx, y), times(ty, x))]
 
   _, tangent = tree_reduce(combine, [axes_first(x, axes), axes_first(t, axes)])
   return reshape(tangent, typeof(ans).shape)

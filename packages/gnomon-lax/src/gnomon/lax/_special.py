@@ -19,6 +19,7 @@ from gnomon.lax._complex import abs, sign
 from gnomon.lax._exponential import exp
 from gnomon.lax._families import FLOAT, binary, operands, unary
 from gnomon.lax._power import rsqrt
+from gnomon.lax._strong import times
 
 
 def erf(x: Any) -> Any:
@@ -43,7 +44,7 @@ def _bell(x: Any, scale: float) -> Any:
 
 erf_p = unary(
     "erf", FLOAT, "chlo.erf",
-    lambda t, ans, x: mul(t, _bell(x, 2 / math.sqrt(math.pi))))
+    lambda t, ans, x: times(t, _bell(x, 2 / math.sqrt(math.pi))))
 
 
 def erfc(x: Any) -> Any:
@@ -66,7 +67,7 @@ def erfc(x: Any) -> Any:
 
 erfc_p = unary(
     "erfc", FLOAT, "chlo.erfc",
-    lambda t, ans, x: mul(t, _bell(x, -2 / math.sqrt(math.pi))))
+    lambda t, ans, x: times(t, _bell(x, -2 / math.sqrt(math.pi))))
 
 
 def erf_inv(x: Any) -> Any:
@@ -87,7 +88,7 @@ def erf_inv(x: Any) -> Any:
 
 erf_inv_p = unary(
     "erf_inv", FLOAT, "chlo.erf_inv",
-    lambda t, ans, x: mul(t, mul(exp(square(ans)), math.sqrt(math.pi) / 2)))
+    lambda t, ans, x: times(t, mul(exp(square(ans)), math.sqrt(math.pi) / 2)))
 
 
 def lgamma(x: Any) -> Any:
@@ -108,7 +109,7 @@ def lgamma(x: Any) -> Any:
   return lgamma_p.bind(x)[0]
 
 
-lgamma_p = unary("lgamma", FLOAT, "chlo.lgamma", lambda t, ans, x: mul(t, digamma(x)))
+lgamma_p = unary("lgamma", FLOAT, "chlo.lgamma", lambda t, ans, x: times(t, digamma(x)))
 
 
 def digamma(x: Any) -> Any:
@@ -128,7 +129,7 @@ def digamma(x: Any) -> Any:
 
 
 digamma_p = unary(
-    "digamma", FLOAT, "chlo.digamma", lambda t, ans, x: mul(t, polygamma(1.0, x)))
+    "digamma", FLOAT, "chlo.digamma", lambda t, ans, x: times(t, polygamma(1.0, x)))
 
 
 def polygamma(m: Any, x: Any) -> Any:
@@ -159,7 +160,7 @@ def no_derivative_in(name: str, of: str) -> Callable[..., Any]:
 
 polygamma_p = binary(
     "polygamma", FLOAT, "chlo.polygamma", no_derivative_in("polygamma", "its order m"),
-    lambda t, ans, m, x: mul(t, polygamma(add(m, 1.0), x)))
+    lambda t, ans, m, x: times(t, polygamma(add(m, 1.0), x)))
 
 
 def zeta(x: Any, q: Any) -> Any:
@@ -182,7 +183,7 @@ def zeta(x: Any, q: Any) -> Any:
 
 zeta_p = binary(
     "zeta", FLOAT, "chlo.zeta", no_derivative_in("zeta", "its exponent x"),
-    lambda t, ans, x, q: mul(t, mul(neg(x), zeta(add(x, 1.0), q))))
+    lambda t, ans, x, q: times(t, mul(neg(x), zeta(add(x, 1.0), q))))
 
 
 def composed(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -268,7 +269,7 @@ def _i0e(x: Any) -> Any:
 
 bessel_i0e_p = unary(
     "bessel_i0e", FLOAT, composed(_i0e),
-    lambda t, ans, x: mul(t, sub(bessel_i1e(x), mul(sign(x), ans))))
+    lambda t, ans, x: times(t, sub(bessel_i1e(x), mul(sign(x), ans))))
 
 
 def bessel_i1e(x: Any) -> Any:
@@ -293,7 +294,7 @@ def _i1e_derivative(t: Any, ans: Any, x: Any) -> Any:
   at_zero = eq(x, 0.0)
   safe = select_n(at_zero, x, full(aval.shape, 1, aval.dtype))
   slope = sub(bessel_i0e(x), mul(ans, add(sign(x), div(1.0, safe))))
-  return mul(t, select_n(at_zero, slope, full(aval.shape, 0.5, aval.dtype)))
+  return times(t, select_n(at_zero, slope, full(aval.shape, 0.5, aval.dtype)))
 
 
 bessel_i1e_p = unary("bessel_i1e", FLOAT, "chlo.bessel_i1e", _i1e_derivative)

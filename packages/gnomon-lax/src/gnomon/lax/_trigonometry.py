@@ -14,6 +14,7 @@ from gnomon.lax._comparison import gt
 from gnomon.lax._complex import abs
 from gnomon.lax._families import INEXACT, binary, operands, unary
 from gnomon.lax._power import rsqrt
+from gnomon.lax._strong import over, times
 
 
 def sin(x: Any, *, accuracy: Any = None) -> Any:
@@ -34,7 +35,7 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
   return sin_p.bind(x, accuracy=accuracy)[0]
 
 
-sin_p = unary("sin", INEXACT, "sine", lambda t, ans, x, accuracy: mul(t, cos(x)))
+sin_p = unary("sin", INEXACT, "sine", lambda t, ans, x, accuracy: times(t, cos(x)))
 
 
 def cos(x: Any, *, accuracy: Any = None) -> Any:
@@ -55,7 +56,7 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
   return cos_p.bind(x, accuracy=accuracy)[0]
 
 
-cos_p = unary("cos", INEXACT, "cosine", lambda t, ans, x, accuracy: mul(t, neg(sin(x))))
+cos_p = unary("cos", INEXACT, "cosine", lambda t, ans, x, accuracy: times(t, neg(sin(x))))
 
 
 def tan(x: Any, *, accuracy: Any = None) -> Any:
@@ -77,7 +78,7 @@ def tan(x: Any, *, accuracy: Any = None) -> Any:
 
 
 tan_p = unary(
-    "tan", INEXACT, "tan", lambda t, ans, x, accuracy: mul(t, add(square(ans), 1.0)))
+    "tan", INEXACT, "tan", lambda t, ans, x, accuracy: times(t, add(square(ans), 1.0)))
 
 
 def asin(x: Any) -> Any:
@@ -97,7 +98,7 @@ def asin(x: Any) -> Any:
 
 
 asin_p = unary(
-    "asin", INEXACT, "chlo.asin", lambda t, ans, x: mul(t, rsqrt(sub(1.0, square(x)))))
+    "asin", INEXACT, "chlo.asin", lambda t, ans, x: times(t, rsqrt(sub(1.0, square(x)))))
 
 
 def acos(x: Any) -> Any:
@@ -118,7 +119,7 @@ def acos(x: Any) -> Any:
 
 acos_p = unary(
     "acos", INEXACT, "chlo.acos",
-    lambda t, ans, x: mul(t, neg(rsqrt(sub(1.0, square(x))))))
+    lambda t, ans, x: times(t, neg(rsqrt(sub(1.0, square(x))))))
 
 
 def atan(x: Any) -> Any:
@@ -138,7 +139,7 @@ def atan(x: Any) -> Any:
 
 
 atan_p = unary(
-    "atan", INEXACT, "chlo.atan", lambda t, ans, x: div(t, add(square(x), 1.0)))
+    "atan", INEXACT, "chlo.atan", lambda t, ans, x: over(t, add(square(x), 1.0)))
 
 
 def atan2(x: Any, y: Any) -> Any:
@@ -167,8 +168,8 @@ def _over_norm(x: Any, y: Any, of: Any) -> Any:
 
 atan2_p = binary(
     "atan2", INEXACT, "atan2",
-    lambda t, ans, x, y: mul(t, _over_norm(x, y, y)),
-    lambda t, ans, x, y: mul(t, neg(_over_norm(x, y, x))))
+    lambda t, ans, x, y: times(t, _over_norm(x, y, y)),
+    lambda t, ans, x, y: times(t, neg(_over_norm(x, y, x))))
 
 
 def sinh(x: Any) -> Any:
@@ -187,7 +188,7 @@ def sinh(x: Any) -> Any:
   return sinh_p.bind(x)[0]
 
 
-sinh_p = unary("sinh", INEXACT, "chlo.sinh", lambda t, ans, x: mul(t, cosh(x)))
+sinh_p = unary("sinh", INEXACT, "chlo.sinh", lambda t, ans, x: times(t, cosh(x)))
 
 
 def cosh(x: Any) -> Any:
@@ -206,7 +207,7 @@ def cosh(x: Any) -> Any:
   return cosh_p.bind(x)[0]
 
 
-cosh_p = unary("cosh", INEXACT, "chlo.cosh", lambda t, ans, x: mul(t, sinh(x)))
+cosh_p = unary("cosh", INEXACT, "chlo.cosh", lambda t, ans, x: times(t, sinh(x)))
 
 
 def tanh(x: Any, *, accuracy: Any = None) -> Any:
@@ -229,7 +230,7 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
 
 def _tanh_derivative(t: Any, ans: Any, x: Any, accuracy: Any) -> Any:
   # The product loses less than 1 - tanh^2 does where tanh is near 1.
-  return mul(t, mul(sub(1.0, ans), add(1.0, ans)))
+  return times(t, mul(sub(1.0, ans), add(1.0, ans)))
 
 
 tanh_p = unary("tanh", INEXACT, "tanh", _tanh_derivative)
@@ -255,12 +256,12 @@ def _asinh_derivative(t: Any, ans: Any, x: Any) -> Any:
   """The derivative 1/sqrt(1 + x^2); for large real numbers without their square."""
   aval = typeof(x)
   if dtypes.issubdtype(aval.dtype, np.complexfloating):
-    return mul(t, rsqrt(add(square(x), 1.0)))
+    return times(t, rsqrt(add(square(x), 1.0)))
   size = abs(x)
   large = gt(size, 1.0)
   inverse = div(1.0, select_n(large, full(aval.shape, 1, aval.dtype), size))
   small = select_n(large, x, full(aval.shape, 0, aval.dtype))
-  return mul(t, select_n(
+  return times(t, select_n(
       large, rsqrt(add(square(small), 1.0)),
       mul(inverse, rsqrt(add(square(inverse), 1.0)))))
 
@@ -286,7 +287,7 @@ def acosh(x: Any) -> Any:
 
 def _acosh_derivative(t: Any, ans: Any, x: Any) -> Any:
   # One root of the product would overflow, and of complex numbers be on another branch.
-  return mul(t, mul(rsqrt(sub(x, 1.0)), rsqrt(add(x, 1.0))))
+  return times(t, mul(rsqrt(sub(x, 1.0)), rsqrt(add(x, 1.0))))
 
 
 acosh_p = unary("acosh", INEXACT, "chlo.acosh", _acosh_derivative)
@@ -310,4 +311,4 @@ def atanh(x: Any) -> Any:
 
 atanh_p = unary(
     "atanh", INEXACT, "chlo.atanh",
-    lambda t, ans, x: div(t, mul(sub(1.0, x), add(1.0, x))))
+    lambda t, ans, x: over(t, mul(sub(1.0, x), add(1.0, x))))

@@ -1,0 +1,161 @@
+"""A branch that a selection did not take adds nothing to derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon import lax
+
+# The last is where the function is used; at the others it, its derivative or its second
+# derivative is infinite or not a number, or simply not used.
+XS = np.array([-1, 0, 1, np.nan, np.inf, -np.inf, 0.5], np.float32)
+FUNCTIONS: dict[str, Any] = {
+    "sqrt": lax.sqrt, "log": lax.log, "rsqrt": lax.rsqrt, "cbrt": lax.cbrt,
+    "log1p": lax.log1p, "asin": lax.asin, "acos": lax.acos, "atanh": lax.atanh,
+    "acosh": lambda x: lax.acosh(lax.add(x, 1.0)), "erf_inv": lax.erf_inv,
+    "lgamma": lax.lgamma, "digamma": lax.digamma, "tan": lax.tan, "sin": lax.sin,
+    "tanh": lax.tanh, "exp": lambda x: lax.exp(lax.mul(x, x)), "sinh": lax.sinh,
+    "square": lax.square, "reciprocal": lax.reciprocal,
+    "cube": lambda x: lax.integer_pow(x, 3), "pow": lambda x: lax.pow(x, -0.5),
+    "pow of both": lambda x: lax.pow(x, x), "pow of an integer": lambda x: lax.pow(x, -2),
+    "div": lambda x: lax.div(lax.sin(x), x), "mul": lambda x: lax.mul(x, lax.log(x)),
+    "composed": lambda x: lax.log(lax.sqrt(x)),
+    "norm": lambda x: lax.sqrt(lax.add(lax.square(x), x)),
+    "max": lambda x: lax.max(lax.log(x), lax.div(1.0, x)),
+    "atan2": lambda x: lax.atan2(x, lax.sub(x, x)), "rem": lambda x: lax.rem(x, x),
+    "jit": gnomon.jit(lambda x: lax.sqrt(lax.log(lax.add(x, 1.0)))),
+    "checkpoint": gnomon.checkpoint(lambda x: lax.sqrt(lax.log(lax.add(x, 1.0)))),
+    "cond": lambda x: lax.cond(True, lax.log, lax.sqrt, x),
+    "scan": lambda x: lax.scan(lambda c, _: (lax.sqrt(c), None), x, None, length=2)[0],
+}
+
+
+def _used(f: Any) -> Any:
+  """`f` at 0.5, zero elsewhere."""
+  return lambda x: lax.select(lax.eq(x, 0.5), f(x), lax.full_like(x, 0))
+
+
+def _first(f: Any, x: Any) -> list[Any]:
+  one = np.float32(1)
+  return [
+      gnomon.vmap(gnomon.grad(f))(x), gnomon.jit(gnomon.vmap(gnomon.grad(f)))(x),
+      gnomon.grad(lambda x: lax.reduce_sum(gnomon.vmap(f)(x), (0,)))(x),
+      gnomon.vmap(lambda x: gnomon.jvp(f, (x,), (one,))[1])(x)]
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_what_was_not_selected(name: str) -> None:
+  f = FUNCTIONS[name]
+  at, steps = np.float32(0.5), len(XS) - 1
+  slope = [0] * steps + [gnomon.grad(f)(at)]
+  for got in _first(_used(f), XS):
+    np.testing.assert_allclose(got, slope, rtol=1e-5)
+  whole = gnomon.vmap(_used(f))
+  np.testing.assert_allclose(  # zeros beside the diagonal, too
+      gnomon.jacfwd(whole)(XS), np.diag(np.array(slope, np.float32)), rtol=1e-5)
+  np.testing.assert_allclose(
+      gnomon.jacrev(whole)(XS), np.diag(np.array(slope, np.float32)), rtol=1e-5)
+  bend = [0] * steps + [gnomon.grad(gnomon.grad(f))(at)]
+  for second in (gnomon.grad(gnomon.grad(_used(f))), gnomon.hessian(_used(f))):
+    np.testing.assert_allclose(gnomon.vmap(second)(XS), bend, rtol=1e-4, atol=1e-6)
+
+
+def test_the_data_that_a_mask_leaves_out() -> None:
+  data = np.array([1, np.nan, 3, np.inf], np.float32)
+  mask = np.array([True, False, True, False])
+
+  def loss(w: Any) -> Any:
+    error = lax.square(lax.sub(lax.mul(data, w), 1.0))
+    return lax.reduce_sum(lax.select(mask, error, np.zeros(4, np.float32)), (0,))
+
+  w = np.float32(2)
+  want = sum(2 * (d * 2 - 1) * d for d in (1, 3))
+  for f in (loss, gnomon.jit(loss), gnomon.checkpoint(loss)):
+    assert float(gnomon.grad(f)(w)) == want
+    assert float(gnomon.jit(gnomon.grad(f))(w)) == want
+
+
+SELECTIONS: dict[str, Any] = {  # each leaves out the first of two elements
+    "slice": lambda y: lax.slice_in_dim(y, 1, 2),
+    "index": lambda y: lax.dynamic_index_in_dim(y, 1),
+    "max": lambda y: lax.reduce_max(y, (0,)),
+    "update": lambda y: lax.dynamic_update_slice(y, np.zeros(1, np.float32), (0,)),
+    "maximum": lambda y: lax.max(y, np.float32(-1)),
+    "clamp": lambda y: lax.clamp(np.float32(-1), y, np.float32(9)),
+    "sort": lambda y: lax.slice_in_dim(lax.sort(y), 1, 2),
+}
+
+
+@pytest.mark.parametrize("name", list(SELECTIONS))
+def test_other_selections(name: str) -> None:
+  f = SELECTIONS[name]
+  xs = np.array([0, 2], np.float32)
+  total = lambda x: lax.reduce_sum(f(lax.log(x)), tuple(  # noqa: E731
+      range(gnomon.typeof(f(lax.log(x))).ndim)))
+  np.testing.assert_allclose(gnomon.grad(total)(xs), [0, 0.5])
+  np.testing.assert_allclose(gnomon.jit(gnomon.grad(total))(xs), [0, 0.5])
+
+
+def test_cotangents_of_zero_from_the_user() -> None:
+  xs = np.array([0, 2], np.float32)
+  _, pull = gnomon.vjp(lax.log, xs)
+  np.testing.assert_allclose(pull(np.array([0, 3], np.float32))[0], [0, 1.5])
+  np.testing.assert_allclose(
+      gnomon.jvp(lax.log, (xs,), (np.array([0, 3], np.float32),))[1], [0, 1.5])
+
+
+def test_only_zeros_are_strong() -> None:
+  assert float(gnomon.grad(lax.sqrt)(0.0)) == np.inf
+  assert np.isnan(float(gnomon.grad(lax.sin)(np.inf)))
+  z = gnomon.vjp(lax.sqrt, np.complex64(0))[1]
+  assert z(np.complex64(0))[0] == 0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex64"])
+def test_dtypes(dtype: str) -> None:
+  x = lax.convert_element_type(np.array([0, 4]), dtype)
+  ct = lax.convert_element_type(np.array([0, 2]), dtype)
+  got = gnomon.vjp(lax.sqrt, x)[1](ct)[0]
+  assert got.dtype == x.dtype
+  np.testing.assert_array_equal(np.asarray(got).astype(np.complex64), [0, 0.5])
+
+
+# ---- what it costs
+
+
+def _smooth(x: Any) -> Any:
+  y = lax.div(lax.exp(x), lax.sqrt(lax.add(lax.square(x), 1.0)))
+  return lax.reduce_sum(lax.log(lax.mul(y, gnomon.jit(lax.sin)(x))), (0,))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, gnomon.jit, gnomon.checkpoint])
+def test_a_gradient_without_selections_compares_nothing(wrap: Any) -> None:
+  x = np.ones(3, np.float32)
+
+  def text(f: Any) -> str:
+    return gnomon.jit(gnomon.grad(f)).lower(x).as_text()
+
+  assert "select" not in text(wrap(_smooth))
+  masked = wrap(lambda x: _smooth(lax.select(lax.gt(x, 0.0), lax.log(x), x)))
+  assert text(masked).count("stablehlo.select") > 1
+
+
+def test_the_option_switches_it_off() -> None:
+  f = gnomon.grad(_used(lax.sqrt))
+  g = gnomon.jit(f)
+  assert float(g(np.float32(0))) == 0
+  text = str(gnomon.make_jaxpr(f)(np.float32(0)))
+  gnomon.config.update("gnomon_strong_zeros", False)
+  try:
+    assert np.isnan(float(g(np.float32(0))))
+    assert np.isnan(float(f(np.float32(0))))
+    assert np.isnan(float(gnomon.grad(f)(np.float32(0))))
+    assert np.isnan(float(gnomon.jvp(lax.log, (0.0,), (0.0,))[1]))
+    assert str(gnomon.make_jaxpr(f)(np.float32(0))) == text
+  finally:
+    gnomon.config.update("gnomon_strong_zeros", True)
+  assert float(g(np.float32(0))) == 0
