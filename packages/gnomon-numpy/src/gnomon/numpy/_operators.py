@@ -6,6 +6,7 @@ and the call of a compiled program.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -78,9 +79,11 @@ def _unary(fun: Callable[..., Any]) -> Callable[[Any], Any]:
   return operator
 
 
+_numpy: Any = sys.modules["gnomon.numpy"]  # complete by the time that an operator runs
+
+
 def _matmul(x: Any, y: Any) -> Any:
-  from gnomon import numpy  # not there yet while this module is imported
-  return numpy.matmul(x, y)
+  return _numpy.matmul(x, y)
 
 
 def _round(self: Any, ndigits: int | None = None) -> Any:

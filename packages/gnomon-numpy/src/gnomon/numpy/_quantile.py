@@ -10,9 +10,10 @@ import numpy as np
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert, reduce_sum, select_n
-from gnomon.core.trace import Tracer
+from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled, freeze
+from gnomon.numpy._conversion import made_here
 from gnomon.numpy._promotion import (
   canonical_axes,
   check_arraylike,
@@ -31,6 +32,9 @@ from gnomon.numpy._values import (
   spread,
   take_along,
 )
+from gnomon.runtime.jaxlib import arrays
+
+Array = arrays.Array
 
 # Where between the ordered elements a quantile lies: Hyndman and Fan (1996), "Sample
 # quantiles in statistical packages", number 4 to 9: alpha and beta such that the
@@ -233,7 +237,12 @@ def _quantile(
   axes = canonical_axes(axis, len(shape), name)
   n = elements(shape, axes)
   if not isinstance(q, Tracer):  # one whose value is known may still have a tangent
-    find = _places_once if type(q) is float else _places
+    if isinstance(q, (Array, np.generic)) and not q.ndim:
+      q = q.item()
+    if type(q) is int:
+      q = float(q)
+    find = _places if type(q) is not float else (
+        _places_on_device if get_current() is EVAL else _places_once)
     low, high, weight = find(q, n, method, percent, dtypes.default_float_dtype(), name)
     return _at_positions(a, low, high, weight, axis, keepdims, name)
   return _quantile_traced(a, q, n, axis, method, keepdims, name, percent)
@@ -258,6 +267,15 @@ def _places(
 
 
 _places_once = functools.lru_cache(1024)(_places)  # of a number: most are asked for often
+
+
+@functools.lru_cache(1024)
+def _places_on_device(q: float, n: int, *how: Any) -> tuple[Any, Any, Any]:
+  """The same as arrays, for programs that run now: these need not take them there."""
+  low, high, weight = _places_once(q, n, *how)
+  index = promise_index(n)
+  low, high = (made_here(np.asarray(i, index)) for i in (low, high))
+  return low, high, made_here(np.asarray(weight, how[2]))
 
 
 @compiled(static=("axis", "keepdims"))

@@ -53,15 +53,8 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
   if num < 0:
     raise ValueError(
         f"linspace needs a number of samples that is not negative, got {num}")
-  if type(start) in _REAL and type(stop) in _REAL:
-    inexact, known = dtypes.default_float_dtype(), True
-  else:
-    check_arraylike("linspace", start, stop)
-    inexact = dtypes.to_inexact_dtype(
-        dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
-    known = isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS)
-  dtype = inexact if dtype is None else dtype_of(dtype)
-  if known:
+  if isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS):
+    dtype, inexact = _space_dtypes(start, stop, dtype)
     value, step = _linspace_values(start, stop, num, endpoint)
     if dtype.kind in "iu":
       value = np.floor(value.real)
@@ -70,9 +63,20 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
     out = made_here(value.astype(dtype))
     found = made_here(np.asarray(step).astype(inexact)) if retstep else None
   else:
-    out, found = _linspace(start, stop, num, bool(endpoint), dtype, inexact, index(axis))
+    out, found = _linspace(start, stop, num, bool(endpoint), dtype, index(axis))
   out = placed(out, device)
   return (out, found) if retstep else out
+
+
+def _space_dtypes(start: Any, stop: Any, dtype: Any) -> tuple[Any, Any]:
+  """The dtype of the numbers, and that in which they are computed."""
+  if type(start) in _REAL and type(stop) in _REAL:
+    inexact = dtypes.default_float_dtype()
+  else:
+    check_arraylike("linspace", start, stop)
+    inexact = dtypes.to_inexact_dtype(
+        dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
+  return (inexact if dtype is None else dtype_of(dtype)), inexact
 
 
 def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[Any, Any]:
@@ -91,9 +95,10 @@ def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[A
   return out, step
 
 
-@compiled(static=("num", "endpoint", "dtype", "inexact", "axis"))
-def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, inexact: Any,
+@compiled(static=("num", "endpoint", "dtype", "axis"))
+def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any,
               axis: int) -> Any:
+  dtype, inexact = _space_dtypes(start, stop, dtype)
   start, stop = promote_args_inexact("linspace", start, stop)
   shape = lax.broadcast_shapes(np.shape(start), np.shape(stop))
   start, stop = [
