@@ -228,30 +228,31 @@ ERRORS = {
     "leaf": (TypeError, r"argument operands\[1\]\['a'\] of lax.cond is not a valid array",
              lambda: lax.cond(True, lambda *xs: 1, lambda *xs: 2, 1.0, {"a": "no"})),
     "structure": (TypeError, (
-        r"same pytree structure. At \['a'\], the output of true_fun is a tuple of 1, and "
-        r"that of false_fun is a leaf(.|\n)*true_fun: (.|\n)*"
+        r"same pytree structure, but they differ:(.|\n)*true_fun is (.|\n)*true_fun "
+        r"output at path \['a'\] is a <class 'tuple'> but false_fun output at path \['a'\] is a "
+        r"pytree leaf, so their Python types differ(.|\n)*"
         r"true_fun returns PyTreeDef\({'a': \(\*,\)}\)"),
                   lambda: lax.cond(
                       True, lambda x: {"a": (x,)}, lambda x: {"a": x}, 1.0)),
     "types": (TypeError, (
-        r"equal output types, but they differ at\n"
-        r"  \['a'\]: ~?float64\[\] from true_fun, ~?bool\[\] from false_fun \(the dtypes"),
+        r"equal output types but they differ(.|\n)*The output of true_fun at path "
+        r"\['a'\] has type float64\[\] .* false_fun has type bool\[\], so the dtypes do"),
               lambda: lax.cond(
                   True, lambda x: {"a": x}, lambda x: {"a": lax.gt(x, 0.0)}, 1.0)),
     "branch types": (TypeError, (
-        r"the result: ~?float64\[\] from branch 0, float64\[2\] from branch 2 "
-        r"\(the shapes do not match\)"),
+        r"The output of branch 0 has type float64\[\] but the corresponding output of "
+        r"branch2 has type float64\[2\], so the shapes do not match"),
                      lambda: lax.switch(0, [same, same, lambda x: np.ones(2)], 1.0)),
     "branch structure": (TypeError, (
-        r"switch branch outputs must have the same pytree.*The output of branch 0 is a "
-        r"leaf, and that of branch 1 is a tuple"),
+        r"switch branch outputs must have the same pytree(.|\n)*branch 0 output is a "
+        r"pytree leaf but branch1 output is a <class 'tuple'>"),
                          lambda: lax.switch(0, [same, lambda x: (x, x)], 1.0)),
     "empty": (ValueError, "Empty branch sequence", lambda: lax.switch(0, [], 1.0)),
     "branches": (TypeError, "sequence of callables, got",
                  lambda: lax.switch(0, [same, 1], 1.0)),
     "index": (TypeError, "Index type must be an integer, got float64",
               lambda: lax.switch(0.0, [same, same], 1.0)),
-    "index shape": (TypeError, r"Branch index must be a scalar, got .* of shape \(2,\)",
+    "index shape": (TypeError, r"Branch index must be scalar, got .* of shape \(2,\)",
                     lambda: lax.switch(np.arange(2), [same, same], 1.0)),
 }
 
@@ -261,3 +262,14 @@ def test_errors(name):
   kind, message, call = ERRORS[name]
   with pytest.raises(kind, match=message):
     call()
+
+
+@pytest.mark.parametrize(("pred", "message"), [
+    (None, "cond predicate is None"),
+    (lambda x: True, "Pred type must be either boolean or number, got <function"),
+    ("foo", "Pred must be a scalar, got foo of type <class 'str'>"),
+    ((1.0, 1.0), r"Pred must be a scalar, got \(1.0, 1.0\) of type <class 'tuple'>"),
+])
+def test_what_is_no_predicate(pred, message):
+  with pytest.raises(TypeError, match=message):
+    lax.cond(pred, lambda: 1, lambda: 2)

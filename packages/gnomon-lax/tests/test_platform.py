@@ -50,7 +50,7 @@ def test_platforms_with_one_function():
 
 
 @pytest.mark.parametrize(("kwargs", "error", "message"), [
-    ({"tpu": lax.sin}, NotImplementedError, "no branch for the platform cpu, only for"),
+    ({"tpu": lax.sin}, NotImplementedError, "platform cpu: it has branches for tpu only"),
     ({}, NotImplementedError, "needs a function"),
     ({"gpu": lax.sin}, ValueError, "Use 'cuda' or 'rocm'"),
     ({"cpu": 3}, TypeError, "cpu should be callable"),

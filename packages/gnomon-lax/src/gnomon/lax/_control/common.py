@@ -24,10 +24,10 @@ from gnomon.core.structural import convert, squeeze, zeros_like_aval
 from gnomon.core.structural import instantiate as instantiate
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, typeof
+from gnomon.lax._control import messages
 from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import slice
 from gnomon.transform.jvp import Moves
-from gnomon.tree_util import equality_errors_pytreedef, keystr
 
 flatten = tools.flatten
 Values = Sequence[Any]
@@ -153,16 +153,6 @@ def carry_paths(fun: Any, in_tree: Any) -> list[str]:
   return tools.leaf_names(fun, in_tree)()
 
 
-def structure_difference(
-    first: Any, second: Any, of: str, and_of: str, name: str = "") -> str:
-  """Where two structures differ, in a sentence."""
-  for path, one, other, reason in equality_errors_pytreedef(first, second):
-    place = f"{name}{keystr(path)}"
-    at = f"At {place}, {of}" if place else of[0].upper() + of[1:]
-    return f"{at} is {one}, and {and_of} is {other}: {reason}."
-  return f"{of[0].upper()}{of[1:]} is {first}, and {and_of} is {second}."
-
-
 def check_carry(
     who: str, fun: Any, in_tree: Any, out_tree: Any, in_avals: Sequence[Any],
     out_avals: Sequence[Any], names: Callable[[], list[str]]) -> None:
@@ -170,35 +160,11 @@ def check_carry(
   if in_tree != out_tree:
     first = names()
     name = first[0].split("[")[0].split(".")[0] if first else "carry"
-    place = structure_difference(in_tree, out_tree, "the input", "the output", name)
-    raise TypeError(
-        f"{who} function carry input and carry output must have the same pytree "
-        f"structure. {place}\n"
-        f"  input carry:  {in_tree}\n  output carry: {out_tree}\n"
-        f"Change {tools.describe_function(fun)} or the initial value so that they agree.")
+    raise messages.carry_structure(who, fun, in_tree, out_tree, name)
   wrong = [
       i for i, (a, b) in enumerate(zip(in_avals, out_avals)) if not same_type(a, b)]
   if wrong:
-    found = names()
-    lines = "\n".join(
-        f"  {found[i]}: {in_avals[i]} goes in, {out_avals[i]} comes out"
-        f"{type_difference(in_avals[i], out_avals[i])}" for i in wrong)
-    raise TypeError(
-        f"{who} function carry input and carry output must have equal types, but they "
-        f"differ at\n{lines}\n"
-        f"Change {tools.describe_function(fun)}, or convert the initial value, so that "
-        "the carry keeps its type. (Python numbers are weakly typed and are promoted to "
-        "the type that comes out; arrays are not.)")
-
-
-def type_difference(a: Any, b: Any) -> str:
-  """In what respect two types differ, as the end of a line."""
-  parts = []
-  if a.shape != b.shape:
-    parts.append("the shapes")
-  if a.dtype != b.dtype:
-    parts.append("the dtypes")
-  return f" ({' and '.join(parts)} do not match)" if parts else ""
+    raise messages.carry_types(who, fun, in_avals, out_avals, names(), wrong)
 
 
 def same_type(a: Any, b: Any) -> bool:

@@ -30,9 +30,10 @@ from gnomon.core.rule import (
 from gnomon.core.structural import broadcast_in_dim, convert, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
+from gnomon.errors import JaxprTypeError
 from gnomon.lax._arithmetic import clamp
 from gnomon.lax._comparison import eq, ne
-from gnomon.lax._control import common
+from gnomon.lax._control import common, messages
 from gnomon.lax._control.common import (
   Body,
   as_arrays,
@@ -165,7 +166,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any,
   else:
     index = convert(index, np.dtype(np.int32))
     index = clamp(np.int32(0), index, np.int32(last))
-  names = tuple([f"branch {i}" for i in range(len(branches))])
+  names = ("branch 0", *(f"branch{i}" for i in range(1, len(branches))))
   return branch_on("switch", index, branches, names, operands)
 
 
@@ -180,16 +181,27 @@ def _operands(who: str, operands: tuple[Any, ...], operand: Any) -> tuple[Any, .
 
 
 def _check_scalar(who: str, name: str, x: Any) -> ShapedArray:
-  kind = "Pred" if name == "pred" else "Branch index"
+  is_pred = name == "pred"
+  if x is None and is_pred:
+    raise TypeError(f"lax.{who}: cond predicate is None, and should be a scalar bool")
   try:
     aval: ShapedArray = typeof(x)
   except TypeError:
-    raise TypeError(
-        f"lax.{who}: {kind} must be a scalar, got {x!r} of type {type(x)}") from None
+    if is_pred:
+      kind = "Pred type must be either boolean or number"
+      if isinstance(x, (str, bytes, tuple, list, dict)):
+        kind = "Pred must be a scalar"
+      raise TypeError(f"lax.{who}: {kind}, got {x} of type {type(x)}.") from None
+    if isinstance(x, (tuple, list)):
+      raise TypeError(
+          f"lax.{who}: Branch index must be scalar, got {x} of shape {np.shape(x)}."
+      ) from None
+    raise TypeError(f"lax.{who}: Index type must be an integer, got {x}.") from None
   if aval.shape:
+    kind = "Pred must be a scalar" if is_pred else "Branch index must be scalar"
     raise TypeError(
-        f"lax.{who}: {kind} must be a scalar, got {x} of shape {aval.shape}; to choose "
-        "elementwise, use select or gnomon.vmap")
+        f"lax.{who}: {kind}, got {x} of shape {aval.shape}; to choose elementwise, use "
+        "select or gnomon.vmap")
   return aval
 
 
@@ -233,28 +245,16 @@ def _path(tree: Any, i: int) -> str:
 def _check_results(who: str, first: tuple[Body, str], other: tuple[Body, str]) -> None:
   """Raises `TypeError` unless two branches return the same structure and types."""
   (one, name), (two, other_name) = first, other
-  described = (
-      f"  {name}: {tools.describe_function(one.fun)}\n"
-      f"  {other_name}: {tools.describe_function(two.fun)}")
   if one.out_tree != two.out_tree:
-    difference = common.structure_difference(
-        one.out_tree, two.out_tree, f"the output of {name}", f"that of {other_name}")
-    raise TypeError(
-        f"{who} branch outputs must have the same pytree structure. {difference}\n"
-        f"{described}\n  {name} returns {one.out_tree}\n"
-        f"  {other_name} returns {two.out_tree}\nChange one so that they agree.")
+    raise messages.branch_structure(
+        who, (one.fun, name, one.out_tree), (two.fun, other_name, two.out_tree))
   wrong = [
       i for i, (a, b) in enumerate(zip(one.out_avals, two.out_avals))
       if not same_type(a, b)]
   if wrong:
-    paths = _result_paths(one.out_tree)
-    lines = "\n".join(
-        f"  {paths[i] or 'the result'}: {one.out_avals[i]} from {name}, "
-        f"{two.out_avals[i]} from {other_name}"
-        f"{common.type_difference(one.out_avals[i], two.out_avals[i])}" for i in wrong)
-    raise TypeError(
-        f"{who} branches must have equal output types, but they differ at\n{lines}\n"
-        f"{described}\nConvert the results of one, so that they agree.")
+    raise messages.branch_types(
+        who, (one.fun, name, one.out_avals), (two.fun, other_name, two.out_avals),
+        lambda: _result_paths(one.out_tree), wrong)
 
 
 def _result_paths(tree: Any) -> list[str]:
@@ -307,9 +307,10 @@ def chosen_branch(platforms: Sequence[str], of_branches: Platforms) -> int:
         i for i, names in enumerate(of_branches) if names is None or name in names]
     if not fitting:
       raise NotImplementedError(
-          f"platform_dependent has no branch for the platform {name}, only for "
-          f"{', '.join(n for names in of_branches if names for n in names)}; give it "
-          "one, or a default")
+          f"translation rule of platform_dependent not found for platform {name}: it has "
+          "branches for "
+          f"{', '.join(n for names in of_branches if names for n in names)} only; give "
+          "it one, or a default")
     found.add(fitting[0])
   if len(found) > 1:
     raise NotImplementedError(
@@ -321,6 +322,11 @@ def chosen_branch(platforms: Sequence[str], of_branches: Platforms) -> int:
 @typing_rule.define(cond_p)
 def _(index: ShapedArray, *operands: ShapedArray, branches: Branches,
       branches_platforms: Platforms | None = None) -> list[Any]:
+  if type(branches) is not tuple or not all(
+      isinstance(b, ClosedJaxpr) for b in branches):
+    raise JaxprTypeError(
+        f"invalid cond param branches of type {type(branches).__name__}, tuple of "
+        f"ClosedJaxpr required: {branches}")
   first = branches[0].out_avals
   for b in branches:
     if len(b.in_avals) != len(operands) or len(b.out_avals) != len(first):

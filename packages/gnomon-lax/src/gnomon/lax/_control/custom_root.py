@@ -18,7 +18,6 @@ from gnomon.lax._control.common import (
   check_functions,
   flatten,
   leaf_avals,
-  structure_difference,
   trace_body,
 )
 from gnomon.transform.custom_derivatives import JvpCall
@@ -115,7 +114,7 @@ def _changes(
     if found != tree:
       raise TypeError(
           "custom_root: the function given to tangent_solve takes what is like the "
-          f"guess. {structure_difference(found, tree, 'its argument', 'the guess')}")
+          f"guess, of the structure {tree}; got {found}")
     return tree.unflatten(linear(*leaves))
 
   right = tree.unflatten([neg(instantiate(t)) for t in moved])
@@ -129,8 +128,7 @@ def _check(who: str, found: Any, outs: Values, tree: Any, avals: Values) -> None
   if found != tree:
     raise TypeError(
         f"custom_root: {who}() output pytree structure must match initial_guess, got "
-        f"{found} and {tree}. "
-        + structure_difference(found, tree, f"the output of {who}", "initial_guess"))
+        f"{found} and {tree}")
   shapes, wanted = [a.shape for a in outs], [a.shape for a in avals]
   if shapes != wanted:
     raise TypeError(

@@ -46,8 +46,10 @@ from gnomon.lax._control.while_ import (
   jvp_of_loop,
   loop_params,
   moving_carry,
+  passed_on,
   prune_loop,
   trace_loop,
+  unaliased,
   while_p,
 )
 from gnomon.lax._dynamic import dynamic_index_in_dim, dynamic_update_index_in_dim
@@ -143,7 +145,7 @@ def _loop(cond_fun: Any, body_fun: Any, init_val: Any, checkpoints: int, who: st
         "needs the first value")
   found = trace_loop(who, cond_fun, body_fun, init_val)
   if found is None:
-    val = init_val
+    val = unaliased(init_val)
     while cond_fun(val):
       val = body_fun(val)
     return val
@@ -289,13 +291,15 @@ class _Step:
   def __call__(self, consts: Values, carry: Values) -> list[Any]:
     new = eval_jaxpr(self.body.jaxpr, self.body.consts, *consts, *carry)
     shape = self.test.out_avals[0].shape
+    fixed = passed_on(self.body, len(consts))
     if not shape:
       return new
     (goes_on,) = eval_jaxpr(
         self.test.jaxpr, self.test.consts, *self.cond_consts, *carry)
     return [
-        select_n(broadcast_in_dim(goes_on, typeof(y).shape, range(len(shape))), x, y)
-        for x, y in zip(carry, new)]
+        y if f else select_n(
+            broadcast_in_dim(goes_on, typeof(y).shape, range(len(shape))), x, y)
+        for x, y, f in zip(carry, new, fixed)]
 
   def back(
       self, consts: Values, carry: Values, cts: Values, const_moves: Moves,

@@ -21,7 +21,7 @@ from gnomon.core.rule import (
 )
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray
-from gnomon.errors import ConcretizationTypeError
+from gnomon.errors import ConcretizationTypeError, JaxprTypeError
 from gnomon.lax._control import common
 from gnomon.lax._control.common import (
   Body,
@@ -111,8 +111,8 @@ def trace_loop(who: str, f: Any, tree: Any, carry_tree: Any, carry: list[Any],
     parts = body.out_tree.children()
     if len(parts) != 2:
       raise TypeError(
-          f"{who} output must be a pair (carry, y), but {tools.describe_function(f)} "
-          f"returned {body.out_tree}")
+          f"{who} output must be a pair, got {_shown(body)}. It should be (carry, y): "
+          f"change {tools.describe_function(f)}")
     outs = body.out_avals[:parts[0].num_leaves]
     wider = common.promoted(carry, outs) if parts[0] == carry_tree else None
     if wider is None:
@@ -122,6 +122,12 @@ def trace_loop(who: str, f: Any, tree: Any, carry_tree: Any, carry: list[Any],
       who, f, carry_tree, parts[0], carry, outs,
       lambda: common.carry_paths(f, tree)[:n])
   return body, carry
+
+
+def _shown(body: Body) -> Any:
+  """The types that a function returns, in its structure."""
+  found = body.out_tree.unflatten(body.out_avals)
+  return str(found) if body.out_tree.num_nodes == 1 else found
 
 
 def _length(
@@ -135,14 +141,16 @@ def _length(
   sizes = [a.shape[0] for a in avals]
   if length is not None:
     if isinstance(length, Tracer) and length.concrete() is None:
-      raise ConcretizationTypeError(length, "scan needs its argument length as an int")
+      raise ConcretizationTypeError(
+          length, "The `length` argument to `scan` expects a concrete `int` value; for "
+          "numbers of steps that are traced use while_loop or fori_loop")
     n = int(length)
     if n < 0:
       raise ValueError(f"scan needs a length that is not negative, got {n}")
     if any(size != n for size in sizes):
       raise ValueError(
           f"scan got `length` argument of {n} which disagrees with leading axis sizes "
-          f"{sizes}")
+          f"{sizes}.")
     return n
   if not sizes:
     raise ValueError(
@@ -157,6 +165,10 @@ def _length(
 def _unroll(unroll: Any, length: int) -> int:
   if isinstance(unroll, bool):
     return max(length, 1) if unroll else 1
+  if isinstance(unroll, Tracer) and unroll.concrete() is None:
+    raise ConcretizationTypeError(
+        unroll,
+        "The `unroll` argument to `scan` expects a concrete `int` or `bool` value")
   if not hasattr(unroll, "__index__") or unroll.__index__() < 0:
     raise ValueError(
         f"scan: `unroll` must be a bool or a non-negative int, got {unroll!r}")
@@ -216,13 +228,25 @@ scan_p = Primitive("scan", call=True)
 
 @typing_rule.define(scan_p)
 def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, length: int, num_carry: int,
-      **_: Any) -> list[Any]:
+      num_consts: int, reverse: bool = False, **_: Any) -> list[Any]:
+  if type(reverse) is not bool:
+    raise _invalid("reverse", reverse, "bool")
+  if num_consts < 0:
+    raise _invalid("num_consts", num_consts, "non-negative int")
+  if num_carry < 0:
+    raise _invalid("num_carry", num_carry, "non-negative int")
   if len(avals) != len(jaxpr.in_avals):
     raise TypeError(
         f"scan: its jaxpr takes {len(jaxpr.in_avals)} operands, got {len(avals)}")
   outs = jaxpr.out_avals
   return outs[:num_carry] + [
       ShapedArray((length, *a.shape), a.dtype, a.weak_type) for a in outs[num_carry:]]
+
+
+def _invalid(name: str, value: Any, wanted: str) -> JaxprTypeError:
+  return JaxprTypeError(
+      f"invalid scan param {name} of type {type(value).__name__}, {wanted} required: "
+      f"{value}")
 
 
 @discharge_rule.define(scan_p)

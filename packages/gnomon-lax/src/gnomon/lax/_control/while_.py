@@ -86,13 +86,19 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any],
   """
   found = trace_loop("while_loop", cond_fun, body_fun, init_val)
   if found is None:
-    val = init_val
+    val = unaliased(init_val)
     while cond_fun(val):
       val = body_fun(val)
     return val
   test, body, operands = found
   outs = bind_call(while_p, *operands, **loop_params(test, body))
   return body.out_tree.unflatten(outs)
+
+
+def unaliased(val: Any) -> Any:
+  """A value for a loop in Python: a body cannot change NumPy arrays in place."""
+  leaves, tree = flatten(val)
+  return tree.unflatten(common.as_arrays(leaves))
 
 
 def trace_loop(who: str, cond_fun: Any, body_fun: Any, init_val: Any) -> (
@@ -132,12 +138,13 @@ def _check_condition(test: Body) -> None:
   avals = test.out_avals
   if test.out_tree.num_leaves != 1 or test.out_tree.num_nodes != 1:
     raise TypeError(
-        f"while_loop: cond_fun must return a boolean scalar, but {name} returned the "
-        f"pytree {test.out_tree}")
+        "while_loop: cond_fun must return a boolean scalar, but got pytree "
+        f"{test.out_tree}. Change {name}")
   if avals[0].shape or avals[0].dtype != np.bool_:
     raise TypeError(
-        f"while_loop: cond_fun must return a boolean scalar, but {name} returned "
-        f"{avals[0]}; compare it with something, and reduce arrays with all or any")
+        "while_loop: cond_fun must return a boolean scalar, but got output type(s) "
+        f"{avals}. In {name}, compare it with something, and reduce arrays with all or "
+        "any")
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any],
@@ -320,8 +327,10 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
       found = state[k] if carries_condition else holds(*carry)
       again = [
           b.op1("stablehlo.and", b.tensor(pred), (found, x)) for x in again]
+      fixed = passed_on(body_jaxpr, body_nconsts)
       new = [
-          b.select_n(found, (x, y), pred, a) for x, y, a in zip(carry, new, avals)]
+          y if f else b.select_n(found, (x, y), pred, a)
+          for x, y, a, f in zip(carry, new, avals, fixed)]
     return [*ctx.tokens(effects), *again, *new]
 
   init = values[n:]
@@ -331,6 +340,12 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
       [(types, test), (types, body)]).results)
   ctx.set_tokens(effects, results)
   return results[first:]
+
+
+def passed_on(body: ClosedJaxpr, nconsts: int) -> Moves:
+  """Which carried values a body returns as they are."""
+  j = body.jaxpr
+  return tuple([v is w for v, w in zip(j.invars[nconsts:], j.outvars)])
 
 
 def moving_carry(jaxpr: ClosedJaxpr, consts: Moves, carry: Moves) -> tuple[
@@ -407,7 +422,9 @@ def batched_loop(
     if places[0] is not None:
       common.check_batched_effects(
           "while_loop", "the condition", cond_jaxpr.effects | body_jaxpr.effects)
-      carry = (0,) * len(mapped)
+      fixed = passed_on(body_jaxpr, body_nconsts)
+      carry = tuple([
+          None if f and d is None else 0 for f, d in zip(fixed, dims[n:])])
       test, _ = batch_jaxpr(cond_jaxpr, axis, (*dims[:nc], *carry), (0,))
       body, _ = batch_jaxpr(body_jaxpr, axis, (*dims[nc:n], *carry), carry)
       break
