@@ -162,6 +162,59 @@ def test_second_derivatives(name: str) -> None:
     check_grads(g, operands(name, "float64"), 2, ("rev",))
 
 
+# Large enough for the forms that are fast on CPUs: few taps, groups, and the gradients of
+# depthwise filters.
+FAST: dict[str, tuple[Any, Any, Any]] = {
+    "image": ((2, 32, 31, 3), (3, 3, 3, 8), {
+        "strides": (1, 1), "padding": [(1, 1), (1, 1)], "numbers": NHWC}),
+    "strided": ((1, 3, 64, 65), (16, 3, 2, 4), {
+        "strides": (1, 2), "padding": [(0, 1), (-1, 3)], "rhs_dilation": (2, 1)}),
+    "blur": ((1, 1, 9000), (1, 1, 32), {"strides": (1,), "padding": [(31, 0)]}),
+    "depthwise": ((2, 31, 32, 16), (3, 3, 1, 16), {
+        "strides": (1, 1), "padding": [(2, 0), (1, 1)], "numbers": NHWC,
+        "features": 16}),
+    "multiplied": ((2, 8, 32, 31), (16, 1, 3, 3), {
+        "strides": (1, 1), "padding": [(1, 1), (1, 1)], "features": 8}),
+    "groups": ((2, 20, 21, 16), (3, 3, 4, 16), {
+        "strides": (1, 1), "padding": [(1, 1), (2, 2)], "lhs_dilation": (2, 1),
+        "numbers": NHWC, "features": 4}),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", FAST)
+def test_fast_on_cpus(name: str, dtype: str) -> None:
+  lhs, rhs, params = FAST[name]
+  kind = dtypes.bfloat16 if dtype == "bfloat16" else dtype
+  x, y = (R.uniform(-1, 1, s).astype(kind) for s in (lhs, rhs))
+  f = gnomon.jit(function(params))
+  assert "stablehlo.convolution" not in f.lower(x, y).as_text()
+  expected = convolved(x.astype("d"), y.astype("d"), **params)
+  got = np.asarray(f(x, y)).astype("d")
+  # sums in half precision are kept in single precision and rounded once
+  rtol, atol = (1e-5, 1e-5) if dtype == "float32" else (2 ** -8, 1e-5)
+  assert_close(got, expected, rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("name", ["depthwise", "multiplied"])
+def test_fast_gradients_on_cpus(name: str) -> None:
+  lhs, rhs, params = FAST[name]
+  x, y = (R.uniform(-1, 1, s).astype("f") for s in (lhs, rhs))
+  f = function(params)
+
+  def pulled(x: Any, y: Any) -> Any:
+    out, pull = gnomon.vjp(f, x, y)
+    return pull(lax.full_like(out, 1.0))
+
+  assert "stablehlo.convolution" not in gnomon.jit(pulled).lower(x, y).as_text()
+  along = R.uniform(-1, 1, rhs).astype("f")  # linear: differences are exact
+  slope = convolved(x.astype("d"), along.astype("d"), **params).sum()
+  dx, dy = gnomon.jit(pulled)(x, y)
+  assert_close(np.vdot(np.asarray(dy), along), np.float32(slope), rtol=1e-4, atol=1e-3)
+  slope = convolved(x.astype("d"), y.astype("d"), **params).sum()
+  assert_close(np.vdot(np.asarray(dx), x), np.float32(slope), rtol=1e-4, atol=1e-3)
+
+
 def test_complex_derivatives() -> None:
   with gnomon.enable_x64(True):
     x, y = operands("strides", "complex128")

@@ -11,13 +11,16 @@ from gnomon.core import dtypes
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import lower, typing_rule
 from gnomon.core.types import ShapedArray
+from gnomon.lax._convolution_cpu import by_places, by_taps, suits_places, suits_taps
 from gnomon.lax._convolution_numbers import (
   ConvDimensionNumbers,
   from_order,
   in_order,
   result_shape,
 )
+from gnomon.lax._loops import on_cpu
 from gnomon.lax._precision import Canonical, precision_attr
+from gnomon.lax._programs import emit
 from gnomon.lax._windows_shape import Pads, Shape, Windows
 
 Values = Sequence[Any]
@@ -118,6 +121,9 @@ def _(ctx: Any, x: Any, y: Any, **params: Any) -> Values:
   b, (lhs, rhs), out = ctx.b, ctx.avals_in, ctx.avals_out[0]
   if out.size == 0 or rhs.size == 0:  # no windows, or empty sums
     return [b.full(out, 0)]
+  faster = _on_cpus(ctx, x, y, **params) if on_cpu(ctx) else None
+  if faster is not None:
+    return faster
   if not dtypes.issubdtype(lhs.dtype, np.complexfloating):
     return [_emit(b, x, y, out, params)]
   # Products of complex numbers from real convolutions: compilers have fast ones.
@@ -134,6 +140,24 @@ def _(ctx: Any, x: Any, y: Any, **params: Any) -> Values:
       _emit(b, p, q, result, params)
       for p, q in ((xr, yr), (xi, yi), (xr, yi), (xi, yr)))
   return [op("complex", op("subtract", rr, ii), op("add", ri, ir), of=out)]
+
+
+def _on_cpus(
+    ctx: Any, x: Any, y: Any, *, feature_group_count: int, batch_group_count: int,
+    precision: Canonical, preferred_element_type: Any, out_sharding: Any,
+    **params: Any) -> Values | None:
+  """What is faster than XLA's own convolution, or None."""
+  (lhs, rhs), out = ctx.avals_in, ctx.avals_out[0]
+  which = (lhs, rhs, out, params["dimension_numbers"], params["lhs_dilation"],
+           feature_group_count, batch_group_count)
+  kind = {"out_dtype": out.dtype, "out_shape": out.shape, **params}
+  if suits_taps(*which):
+    return emit(ctx, by_taps, ctx.avals_in, (x, y),
+                feature_group_count=feature_group_count, **kind)
+  if suits_places(*which):
+    return emit(ctx, by_places, ctx.avals_in, (x, y),
+                batch_group_count=batch_group_count, **kind)
+  return None
 
 
 def _emit(b: Any, x: Any, y: Any, out: ShapedArray, params: dict[str, Any]) -> Any:
