@@ -21,9 +21,8 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
 # Core's own modules that `import gnomon` does not load, but on first use.
 LAZY: frozenset[str] = frozenset({
     "ad", "ad_checkpoint", "api_util", "checkpoint_policies", "custom_batching",
-    "custom_derivatives",    "debug", "dlpack",
-    "experimental", "extend", "interpreters", "lib", "memory", "ref", "sharding", "stages",
-    "version"})
+    "custom_derivatives", "debug", "dlpack", "experimental", "extend", "interpreters",
+    "lib", "memory", "monitoring", "ref", "sharding", "stages", "version"})
 # Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.
 LAZY_NAMES: Mapping[str, str] = {
     "NamedSharding": "sharding", "P": "api.mesh", "make_mesh": "api.mesh",

@@ -11,6 +11,7 @@ from typing import Any
 
 from gnomon import _config
 from gnomon.api import placement, stages, tools
+from gnomon.core import events
 from gnomon.core.calls import bind_call, check_aliases
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.primitive import Primitive
@@ -72,8 +73,9 @@ def _trace(
     outs, out_tree = tools.results_to_flat(fun(*args, **kwargs), who, fun)
     return outs
 
-  jaxpr, consts = trace_to_jaxpr(
-      flat, avals, tools.debug_info(who, fun, in_tree, nums))
+  with events.timed(events.TRACE, fun_name=tools.function_name(fun)):
+    jaxpr, consts = trace_to_jaxpr(
+        flat, avals, tools.debug_info(who, fun, in_tree, nums))
   if has_tracers(consts):
     return Traced(close(convert_constvars(jaxpr)), consts, out_tree)
   return Traced(ClosedJaxpr(jaxpr, consts), [], out_tree)

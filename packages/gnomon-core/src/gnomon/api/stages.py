@@ -7,6 +7,7 @@ from typing import Any
 
 from gnomon.api import tools
 from gnomon.api.evaluate import ShapeDtypeStruct, abstract_leaves
+from gnomon.core import events
 from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from gnomon.core.trace import Tracer
 from gnomon.lowering.module import Lowered as Module
@@ -165,9 +166,10 @@ class Traced(_Stage):
       raise TypeError(
           f"lowering_platforms must be names of platforms, got {lowering_platforms!r}")
     c = self._call
-    module = lower_module(
-        c.jaxpr, c.info.name, donated=[*[False] * len(c.outer), *c.donated],
-        keep_unused=c.info.keep_unused, platforms=platforms)
+    with events.timed(events.LOWER, fun_name=f"jit({c.info.name})"):
+      module = lower_module(
+          c.jaxpr, c.info.name, donated=[*[False] * len(c.outer), *c.donated],
+          keep_unused=c.info.keep_unused, platforms=platforms)
     return Lowered(c, module, platforms)
 
 
@@ -237,9 +239,10 @@ class Lowered(_Stage):
           f"the function {c.info.name} was lowered for {', '.join(self._platforms)}, and "
           f"cannot be compiled for {device.platform}; lower it without "
           "lowering_platforms")
-    loaded = compile_module(
-        self._module.module, device, {**c.info.options, **(compiler_options or {})},
-        self._module.callbacks)
+    with events.timed(events.COMPILE, fun_name=f"jit({c.info.name})"):
+      loaded = compile_module(
+          self._module.module, device, {**c.info.options, **(compiler_options or {})},
+          self._module.callbacks)
     return Compiled(c, executable(loaded, self._module, device))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon import _config
-from gnomon.core import dtypes
+from gnomon.core import dtypes, events
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.types import WrappedArray, physical_aval, typeof
 from gnomon.lowering.module import lower_module
@@ -117,9 +117,11 @@ def compile_jaxpr(
         "this process was forked after gnomon had started its runtime, whose threads do "
         "not survive a fork: start processes with the 'spawn' or 'forkserver' method")
   began = time.perf_counter()
-  lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
+  with events.timed(events.LOWER, fun_name=f"jit({name})"):
+    lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
   between = time.perf_counter()
-  loaded = compile_module(lowered.module, device, options, lowered.callbacks)
+  with events.timed(events.COMPILE, fun_name=f"jit({name})"):
+    loaded = compile_module(lowered.module, device, options, lowered.callbacks)
   if _config.current().log_compiles:
     _log_compile(name, jaxpr, between - began, time.perf_counter() - between)
   return executable(loaded, lowered, device)
