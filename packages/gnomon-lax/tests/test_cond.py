@@ -229,8 +229,8 @@ ERRORS = {
              lambda: lax.cond(True, lambda *xs: 1, lambda *xs: 2, 1.0, {"a": "no"})),
     "structure": (TypeError, (
         r"same pytree structure, but they differ:(.|\n)*true_fun is (.|\n)*true_fun "
-        r"output at path \['a'\] is a <class 'tuple'> but false_fun output at path \['a'\] is a "
-        r"pytree leaf, so their Python types differ(.|\n)*"
+        r"output at path \['a'\] is a <class 'tuple'> but false_fun output at path "
+        r"\['a'\] is a pytree leaf, so their Python types differ(.|\n)*"
         r"true_fun returns PyTreeDef\({'a': \(\*,\)}\)"),
                   lambda: lax.cond(
                       True, lambda x: {"a": (x,)}, lambda x: {"a": x}, 1.0)),

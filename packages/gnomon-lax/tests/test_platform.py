@@ -299,3 +299,20 @@ def test_approximate_extremes(f, axis):
 def test_approximate_errors(args, kwargs, message):
   with pytest.raises(ValueError, match=message):
     lax.approx_max_k(*args, **kwargs)
+
+
+def test_branches_without_derivatives_are_left_out():
+  """A function for another platform may use what has no rules here."""
+  foreign = gnomon.core.primitive.Primitive("foreign")
+  gnomon.core.rule.typing_rule.define(foreign)(lambda x: (x,))
+
+  def f(x):
+    return lax.platform_dependent(x, cpu=lax.sin, tpu=lambda x: foreign.bind(x)[0])
+  assert float(gnomon.jit(f)(0.0)) == 0
+  assert float(gnomon.grad(f)(0.0)) == 1
+  assert float(gnomon.jvp(f, (0.0,), (2.0,))[1]) == 2
+
+  def alone(x):
+    return lax.platform_dependent(x, cpu=lambda x: foreign.bind(x)[0])
+  with pytest.raises(NotImplementedError, match="foreign"):
+    gnomon.grad(alone)(0.0)

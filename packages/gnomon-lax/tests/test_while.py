@@ -267,7 +267,8 @@ ERRORS = {
     "types": (TypeError, (
         r"equal types, but they differ:\n\nThe input carry component x\['a'\] has type "
         r"float64\[\] but the corresponding output carry component has type "
-        r"float64\[3\], so the shapes do not match\.(.|\n)*Change <lambda> at .*test_while.py:\d+"),
+        r"float64\[3\], so the shapes do not match\.(.|\n)*"
+        r"Change <lambda> at .*test_while.py:\d+"),
               lambda: lax.while_loop(
                   lambda x: less(x["a"]), lambda x: {"a": lax.add(x["a"], X)},
                   {"a": 1.0})),

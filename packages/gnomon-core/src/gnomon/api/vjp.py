@@ -240,11 +240,11 @@ def _give(ct: Any, kind: Any) -> Any:
 def _check_cotangent(ct: Any, primal: ShapedArray) -> Any:
   expected, got = primal.to_tangent_aval(), typeof(ct)
   if expected.dtype == dtypes.float0:
-    if got.dtype != dtypes.float0:
+    if got.shape != expected.shape:  # whatever is given for an integer counts for nothing
       raise ValueError(
           "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: the "
-          f"cotangent of an integer result {primal} has dtype float0 (use numpy.zeros("
-          f"shape, gnomon.dtypes.float0)), got {got}")
+          f"cotangent of an integer result {primal} has its shape (and dtype float0: use "
+          f"numpy.zeros(shape, gnomon.dtypes.float0)), got {got}")
     return Zero(expected)
   if got.shape != expected.shape or got.dtype != expected.dtype:
     raise ValueError(

@@ -30,7 +30,7 @@ from gnomon.core.rule import (
 from gnomon.core.structural import broadcast_in_dim, convert, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal
-from gnomon.errors import JaxprTypeError
+from gnomon.errors import JaxprTypeError, MissingRuleError
 from gnomon.lax._arithmetic import clamp
 from gnomon.lax._comparison import eq, ne
 from gnomon.lax._control import common, messages
@@ -377,10 +377,34 @@ def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any
   ts = tangents[1:]
   avals = branches[0].out_avals
   n = len(avals)
-  pairs = [jvp_jaxpr(b, moves_of(ts)) for b in branches]
+  pairs, platforms = _transformed(
+      branches, lambda b: jvp_jaxpr(b, moves_of(ts)), **platforms)
   transformed, moved = _same_moves(pairs, n, [a.to_tangent_aval() for a in avals])
   outs = cond_p.bind(index, *operands, *moving(ts), branches=transformed, **platforms)
   return outs[:n], place(outs[n:], moved, avals)
+
+
+def _transformed(
+    branches: Branches, transform: Callable[[ClosedJaxpr], Any], *,
+    branches_platforms: Platforms | None = None) -> tuple[list[Any], dict[str, Any]]:
+  """What a transformation makes of the branches, and the params that go with them.
+
+  A branch for a platform may hold operations that it alone has rules for. One that cannot
+  be transformed is left out: the result has none for its platform.
+  """
+  if branches_platforms is None:
+    return list(map(transform, branches)), {}
+  made, platforms, missing = [], [], None
+  for b, names in zip(branches, branches_platforms):
+    try:
+      made.append(transform(b))
+    except MissingRuleError as e:
+      missing = e
+    else:
+      platforms.append(names)
+  if not made and missing is not None:
+    raise missing
+  return made, {"branches_platforms": tuple(platforms)}
 
 
 def _same_moves(
@@ -398,10 +422,11 @@ def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any
   avals = branches[0].out_avals
   n = len(avals)
   moves = moves_of(ts)
-  split = [linearize_jaxpr(b, moves) for b in branches]
+  split, able = _transformed(branches, lambda b: linearize_jaxpr(b, moves), **platforms)
   moved = union(*[m for *_, m in split])
   if not any(moved):
     return cond_p.bind(*primals, branches=branches, **platforms), place((), moved, avals)
+  platforms = able
   known: list[Any] = list(operands)
   slots: list[Any] = []
   residuals = [
@@ -480,7 +505,8 @@ def _(cts: Values, args: Values, *, branches: Branches, **platforms: Any) -> lis
   index, *operands = args
   known = tuple([type(x) is not UndefinedPrimal for x in operands])
   avals = [x.aval for x in operands if type(x) is UndefinedPrimal]
-  pairs = [transpose_jaxpr(b, known, moves_of(cts)) for b in branches]
+  pairs, platforms = _transformed(
+      branches, lambda b: transpose_jaxpr(b, known, moves_of(cts)), **platforms)
   transposed, moved = _same_moves(pairs, 0, avals)
   values = [x for x, k in zip(operands, known) if k]
   outs: Any = ()
