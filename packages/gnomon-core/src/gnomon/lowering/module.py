@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live, programs_i
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import lower
+from gnomon.core.structural import reshape_p
 from gnomon.core.types import WrappedArray, typeof
 from gnomon.lowering.builder import Builder
 from gnomon.runtime.jaxlib import arrays, mlir
@@ -164,8 +166,9 @@ class Context:
   def call(self, name: str, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
     """Calls a jaxpr as a function of the module, emitted once.
 
-    Results that are dear to compute and used several times come from a function that
-    XLA does not inline: it would compute them anew in every operation that uses them.
+    Results that are dear to compute come from a function that XLA does not inline if
+    several operations use them, each of which would compute them anew, or if they are
+    given so short a last dimension that their computation would not be vectorised.
     """
     attrs = {}
     if dear and self.platforms == ("cpu",) and is_dear(jaxpr) and self._is_shared():
@@ -223,7 +226,7 @@ class Context:
     return results[len(effects):]
 
   def _is_shared(self) -> bool:
-    """Whether several operations use a result of the present equation."""
+    """Whether a result of the present equation has several uses, or one like that."""
     uses = _uses(self._jaxpr)
     return any(uses.get(v, 0) > 1 for v in self._eqn.outvars)
 
@@ -294,15 +297,25 @@ def is_dear(jaxpr: ClosedJaxpr | Jaxpr) -> bool:
   return found
 
 
+def is_narrow(shape: Sequence[int]) -> bool:
+  """Whether an array is large, but its last dimension short."""
+  return len(shape) > 1 and shape[-1] < 64 and math.prod(shape) >= 1024
+
+
 def _uses(jaxpr: Jaxpr) -> dict[Any, int]:
-  """How often values are used; by a program in an equation, more than once."""
+  """How often values are used.
+
+  More than once by a program in an equation, and by what makes a narrow array of one.
+  """
   found: dict[Any, int] | None = jaxpr.memo.get("uses")
   if found is None:
     found = jaxpr.memo["uses"] = {}
     for e in live(jaxpr):
+      weight = 2 if e.primitive.call or (
+          e.primitive is reshape_p and is_narrow(e.outvars[0].aval.shape)) else 1
       for v in e.invars:
         if type(v) is not Literal:
-          found[v] = found.get(v, 0) + 1 + e.primitive.call
+          found[v] = found.get(v, 0) + weight
     for v in jaxpr.outvars:
       if type(v) is not Literal:
         found[v] = found.get(v, 0) + 1

@@ -296,7 +296,9 @@ def shape_of(name: str, shape: Any) -> Shape:
   try:
     out = tuple(n.__index__() for n in shape)
   except (TypeError, AttributeError):
-    raise TypeError(f"{name} needs a shape: a tuple of integers, got {shape!r}") from None
+    raise TypeError(
+        f"{name}: Shapes must be 1D sequences of concrete values of integer type, got "
+        f"{shape!r}") from None
   if any(n < 0 for n in out):
     raise ValueError(f"{name} needs a shape without negative sizes, got {out}")
   return out

@@ -212,7 +212,7 @@ def multinomial(
   return _multinomial(typed, n, p, shape=shape, dtype=dtype, unroll=unroll)
 
 
-@program("shape", "dtype", "unroll")
+@program("shape", "dtype", "unroll", rows=True)
 def _multinomial(
     key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any, unroll: int) -> Any:
   wide = _wide(p)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import gnomon.numpy as gnp
 from gnomon import lax
-from gnomon.core.structural import convert
+from gnomon.core.structural import broadcast_to, convert
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, no_sharding, shape_of
 from gnomon.random._normal import _gumbel, gumbel_mode
@@ -47,6 +48,9 @@ def permutation(
     if aval.dtype.kind not in "iu":
       raise TypeError(
           f"permutation: x must be an integer or at least 1-dimensional, got {x!r}")
+    if axis not in (0, -1):
+      raise ValueError(
+          f"permutation: axis {axis} is out of bounds for the numbers below x")
     return _shuffle(typed, gnp.arange(x), axis=0)
   if not -aval.ndim <= axis < aval.ndim:
     raise ValueError(
@@ -95,6 +99,8 @@ def choice(
       replacement, or `p` has another shape.
   """
   typed, _ = check_key("choice", key)
+  if not isinstance(shape, Sequence):
+    raise TypeError(f"choice: shape must be a sequence of integers, got {shape!r}")
   shape = shape_of("choice", shape)
   aval = typeof(a)
   if not aval.shape:
@@ -197,12 +203,12 @@ def categorical(
     full = list(shape)
     full.insert(len(full) + axis + 1, logits.shape[axis])
     noise = _gumbel(typed, shape=tuple(full), dtype=_float(logits.dtype), mode=mode)
-    return gnp.argmax(noise + logits, axis=axis)
+    return gnp.argmax(noise + broadcast_to(logits, tuple(full)), axis=axis)
   draws = math.prod(lead)
   if logits.shape[axis] < draws:
     raise ValueError(
-        f"categorical: cannot take {draws} samples out of {logits.shape[axis]} "
-        "categories without replacement")
+        f"categorical: Number of samples without replacement ({draws}) exceeds the "
+        f"number of categories ({logits.shape[axis]})")
   noise = _gumbel(typed, shape=logits.shape, dtype=_float(logits.dtype), mode=mode)
   _, index = lax.top_k(gnp.moveaxis(noise + logits, axis, -1), draws)
   index = gnp.moveaxis(index, -1, 0)

@@ -125,7 +125,7 @@ def dirichlet(
   return _dirichlet(typed, alpha, shape=full, dtype=dtype)
 
 
-@program("shape", "dtype")
+@program("shape", "dtype", rows=True)
 def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: Any) -> Any:
   x = _gamma(key, filled(alpha, shape, dtype), shape=shape, dtype=dtype, log_space=True)
   if not shape[-1]:
@@ -285,7 +285,7 @@ def ball(
   return _ball(typed, p, shape=(*shape, d), dtype=dtype)
 
 
-@program("shape", "dtype")
+@program("shape", "dtype", rows=True)
 def _ball(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
   key_x, key_r = parts_of(key, 2)
   p = _exponent(filled(p, shape[:-1], dtype))

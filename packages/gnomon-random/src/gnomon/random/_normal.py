@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon import lax
+from gnomon import config, lax
 from gnomon.core import dtypes
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
@@ -88,7 +88,8 @@ def gumbel(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    mode: "low" draws one number a sample (the default); "high" two, for exact tails.
+    mode: "low" draws one number a sample; "high" (or "highest", the same here) two, for
+      exact tails. None: "low", unless the option `jax_high_dynamic_range_gumbel` is on.
     out_sharding: None: other values are not supported yet.
 
   >>> from gnomon import random
@@ -106,14 +107,16 @@ def gumbel(
 
 
 def gumbel_mode(mode: str | None) -> str:
-  """The mode of Gumbel sampling, by its default.
+  """The mode of Gumbel sampling; without one, what `jax_high_dynamic_range_gumbel` says.
 
   Raises:
     ValueError: it is unknown.
   """
-  if mode not in (None, "low", "high"):
+  if mode is None:
+    return "high" if config.read("jax_high_dynamic_range_gumbel") else "low"
+  if mode not in ("low", "high", "highest"):
     raise ValueError(f"the mode of Gumbel sampling must be 'low' or 'high', got {mode!r}")
-  return mode or "low"
+  return "low" if mode == "low" else "high"
 
 
 @program("shape", "dtype", "mode")

@@ -216,7 +216,7 @@ def _own_float(*xs: Any) -> Any:
   return dtype if dtypes.issubdtype(dtype, np.inexact) else gnp.result_type(float)
 
 
-@program("shape", "dtype", "method")
+@program("shape", "dtype", "method", rows=True)
 def _multivariate_normal(
     key: Any, mean: Any, cov: Any, *, shape: Shape, dtype: Any, method: str) -> Any:
   wide = dtypes.promote_types(dtype, np.float32)  # factorisations need it
@@ -275,7 +275,7 @@ def orthogonal(
   return _orthogonal(typed, shape=(*shape, n, m), dtype=dtype)
 
 
-@program("shape", "dtype")
+@program("shape", "dtype", rows=True)
 def _orthogonal(key: Any, *, shape: Shape, dtype: Any) -> Any:
   """Mezzadri, "How to generate random matrices from the classical compact groups" (2007).
 

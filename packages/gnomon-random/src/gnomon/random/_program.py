@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
-from gnomon import jit
+from gnomon import jit, lax
 from gnomon.core.trace import EVAL, get_current
+from gnomon.core.types import typeof
+from gnomon.lowering.module import is_narrow
 from gnomon.random._keys import PRNGKeyArray
 from gnomon.random._primitives import random_wrap_p
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-def program(*static: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+
+def program(*static: str, rows: bool = False) -> Decorator:
   """Makes a function of a typed key, and further arrays, one program.
 
   `static` names its arguments that are no arrays. A concrete key is passed as its words,
-  which the C++ call path knows.
+  which the C++ call path knows. `rows` says that the last dimension of `shape` means
+  something to the function: the elements of its result do not depend on the position
+  alone.
   """
   def decorate(fun: Callable[..., Any]) -> Callable[..., Any]:
-    traced = jit(fun, static_argnames=static)
+    in_rows = rows or "shape" not in static
+    body = fun if in_rows else _in_one_dimension(fun, static)
+    traced = jit(body, static_argnames=static)
 
     def of_words(words: Any, *args: Any, impl: Any, **params: Any) -> Any:
-      return fun(random_wrap_p.bind(words, impl=impl)[0], *args, **params)
+      return body(random_wrap_p.bind(words, impl=impl)[0], *args, **params)
 
     of_words.__name__ = fun.__name__
     on_words = jit(of_words, static_argnames=("impl", *static))
@@ -36,3 +45,20 @@ def program(*static: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return call
 
   return decorate
+
+
+def _in_one_dimension(
+    fun: Callable[..., Any], static: tuple[str, ...]) -> Callable[..., Any]:
+  """The same samples, drawn in one dimension where the last one is short.
+
+  Compilers make vectors of the last dimension only.
+  """
+  flat = jit(fun, static_argnames=static)
+
+  @functools.wraps(fun)
+  def draw(key: Any, *args: Any, shape: tuple[int, ...], **params: Any) -> Any:
+    if not is_narrow(shape) or any(typeof(x).shape for x in args):
+      return fun(key, *args, shape=shape, **params)
+    return lax.reshape(flat(key, *args, shape=(math.prod(shape),), **params), shape)
+
+  return draw

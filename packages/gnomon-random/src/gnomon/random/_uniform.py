@@ -145,7 +145,7 @@ def randint(
   dtype = user_dtype("randint", int if dtype is None else dtype)
   if not dtypes.issubdtype(dtype, np.integer):
     raise TypeError(f"randint only accepts integer dtypes, got {dtype}")
-  minval, maxval = _integer("minval", minval), _integer("maxval", maxval)
+  minval, maxval = _integer("minval", minval, dtype), _integer("maxval", maxval, dtype)
   if dtype.itemsize < 4:  # drawn with 32 bits, where one above the largest number exists
     info = np.iinfo(dtype)
     low, high = (
@@ -164,11 +164,15 @@ def randint(
 _I32 = np.dtype(np.int32)
 
 
-def _integer(name: str, x: Any) -> Any:
+def _integer(name: str, x: Any, dtype: Any) -> Any:
   """A bound as an integer: a Python int, or an array of integers."""
   if isinstance(x, (int, float)):
-    if not -2 ** 63 <= x <= 2 ** 64:
-      raise OverflowError(f"randint: {name}={x} is beyond every integer dtype")
+    usual, own = np.iinfo(dtypes.canonicalize_dtype(np.int64)), np.iinfo(dtype)
+    low, high = min(usual.min, own.min), max(usual.max, own.max + 1)
+    if not low <= x <= high:
+      raise OverflowError(
+          f"randint: {name}={x} is beyond {dtype} (and {usual.dtype}): give a bound from "
+          f"{low} to {high}")
     return int(x)
   if typeof(x).dtype.kind in "iub":
     return x
