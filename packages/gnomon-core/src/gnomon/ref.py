@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gnomon.core.ref_type import AbstractRef as AbstractRef
-from gnomon.core.refs import Ref as Ref
+from gnomon.core.ref_values import Ref as Ref
 from gnomon.core.refs import addupdate as addupdate
 from gnomon.core.refs import empty_ref as empty_ref
 from gnomon.core.refs import free_ref as free_ref

@@ -20,6 +20,7 @@ from gnomon.core.jaxpr import (
 )
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
+from gnomon.core.ref_values import Box
 from gnomon.core.rule import discharge_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.trace import get_current
@@ -75,9 +76,9 @@ def bind(p: Primitive, operands: Values, params: dict[str, Any]) -> Sequence[Any
   and return new ones.
   """
   for x in operands:
-    if isinstance(x, refs.Box) and not refs.is_bound(x):
+    if isinstance(x, Box) and not refs.is_bound(x):
       return discharge_rule[p](operands, **params)  # type: ignore[no-any-return]
-  return get_current().process(p, operands, params)  # type: ignore[no-any-return]
+  return get_current().process(p, operands, params)
 
 
 # ---- programs without references
@@ -106,7 +107,7 @@ def pure(jaxpr: ClosedJaxpr, also: tuple[int, ...] = ()) -> Pure:
     def run(*xs: Any) -> list[Any]:
       trace = get_current()
       args = [
-          refs.Box(trace, a, x) if type(a) is AbstractRef else x
+          Box(trace, a, x) if type(a) is AbstractRef else x
           for a, x in zip(in_avals, xs)]
       outs = evaluate(jaxpr.jaxpr, jaxpr.consts, args, boxed=True)
       written[:] = [

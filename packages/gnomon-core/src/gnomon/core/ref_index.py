@@ -115,7 +115,7 @@ class Indexer:
     # Every position of the stand-in is valid, and it has no elements of its own.
     stand_in = np.broadcast_to(np.int8(0), [
         max(e.size if type(e) is Window else 1, 1) for e in self.entries])
-    return stand_in[tuple(idx)].shape
+    return stand_in[tuple(idx)].shape  # type: ignore[no-any-return]
 
   def _split(self, operands: Sequence[Any]) -> tuple[list[tuple[int, Any, int]], Any]:
     """Axes to cut at a start that is an operand, and the rest as NumPy's index."""
@@ -236,7 +236,8 @@ Transforms = tuple[Indexer, ...]
 
 def result_shape(transforms: Transforms, avals: Sequence[Any]) -> tuple[int, ...]:
   """The shape of the part that indices lead to."""
-  it, shape = iter(avals), ()
+  it = iter(avals)
+  shape: tuple[int, ...] = ()
   for t in transforms:
     shape = t.result_shape([next(it) for _ in range(t.num_operands)])
   return shape

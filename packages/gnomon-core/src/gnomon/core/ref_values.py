@@ -22,6 +22,7 @@ class Ref(RefMethods, WrappedArray, metaclass=_RefType):
   """A reference to an array, which can be read and written: see `gnomon.new_ref`."""
 
   __slots__ = ("_array", "aval")
+  aval: AbstractRef
 
   def __init__(self, array: Any, aval: AbstractRef) -> None:
     self._array, self.aval = array, aval

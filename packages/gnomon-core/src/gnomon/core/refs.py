@@ -117,8 +117,9 @@ def make(
   if isinstance(trace, KnownTrace):
     trace = trace._trace_of(args)
   if _has_no_derivative(aval) and hasattr(trace, "rules"):
-    (value,), *_ = trace.split([value])
-    with tracing(trace.parent):
+    outer: Any = trace
+    (value,), *_ = outer.split([value])
+    with tracing(outer.parent):
       return make(aval, value, p, (value,) if args else (), params, boxed=boxed)
   if trace is EVAL:
     return Ref(copy(_initial(aval, value)), aval)
@@ -495,7 +496,8 @@ def _define(p: Primitive, action: Callable[..., Any]) -> None:
   @impl_rule.define(p)
   def _(*args: Any, **params: Any) -> tuple[Any, ...]:
     with tracing(EVAL):  # a transformation may have passed it on
-      return action(*args, **params)
+      outs: tuple[Any, ...] = action(*args, **params)
+    return outs
 
   @lower.define(p)
   def _(ctx: Any, *values: Any, **_: Any) -> Any:
@@ -536,11 +538,10 @@ _not_mapped(addupdate_p)
 
 
 def _place(printer: Any, eqn: Any, first: int) -> str:
-  ref = printer.atom(eqn.invars[0])
+  ref: str = printer.atom(eqn.invars[0])
   names = iter([
       str(v.val) if type(v) is Literal else printer.atom(v) for v in eqn.invars[first:]])
   return ref + "".join(f"[{t.text(names)}]" for t in eqn.params["transforms"])
-
 
 
 def _assigned(printer: Any, eqn: Any, text: str) -> Any:

@@ -163,7 +163,7 @@ class StageTrace(Trace):
       return found[0]
     if isinstance(x, Tracer):
       if t is RefTracer and x._trace is self:
-        return x._var
+        return x._var  # type: ignore[attr-defined]
       if is_foreign(x, self):
         raise leaked(x)
     elif isinstance(x, (np.generic, np.ndarray)):

@@ -270,7 +270,7 @@ def _check_format(fmt: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> b
 
 
 def _printoptions() -> tuple[tuple[str, Any], ...]:
-  options: dict[str, Any] = dict(np.get_printoptions())  # type: ignore[arg-type]
+  options: dict[str, Any] = dict(np.get_printoptions())
   formatter = options.get("formatter")
   if formatter is not None:
     options["formatter"] = _Static(formatter)

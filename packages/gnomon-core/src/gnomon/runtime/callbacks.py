@@ -25,6 +25,7 @@ def _raised(failure: BaseException) -> BaseException:
   if not isinstance(failure, Exception):
     return failure  # KeyboardInterrupt, SystemExit: nobody would catch them otherwise
   kind = type(failure)
+  found: CallbackError
   try:
     cls = type(kind.__name__, (CallbackError, kind), {"__module__": kind.__module__})
     found = kind.__new__(cls, *failure.args)
@@ -35,7 +36,7 @@ def _raised(failure: BaseException) -> BaseException:
   found.__dict__.update(failure.__dict__)
   found.text = str(failure)
   found.__cause__ = failure
-  return found
+  return found  # type: ignore[no-any-return]  # its base is unknown
 
 
 _INTERNAL = 13

@@ -10,6 +10,7 @@ from gnomon.core.derive import expand, move
 from gnomon.core.discharge import contents, evaluate, pure, put_back
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr
 from gnomon.core.primitive import Primitive
+from gnomon.core.ref_index import read
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.ref_values import Box, check_level
 from gnomon.core.rule import batch_rule, discharge_rule
@@ -61,7 +62,7 @@ def _(axis: Axis, args: Values, dims: Sequence[int | None], *,
       transforms: Any) -> tuple[Values, Values]:
   whole = refs.get(args[0])
   return vmap_flat(
-      lambda *operands: [refs.read(whole, operands, transforms)], axis, args[1:],
+      lambda *operands: [read(whole, operands, transforms)], axis, args[1:],
       dims[1:])
 
 

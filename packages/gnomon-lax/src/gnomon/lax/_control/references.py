@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnomon.core import refs
 from gnomon.core.calls import is_ref
 from gnomon.core.discharge import contents, contents_aval, evaluate, pure, put_back
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.ref_type import AbstractRef
+from gnomon.core.ref_values import Box
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.trace import get_current
 from gnomon.lax._control.cond import cond_p
@@ -35,7 +35,7 @@ def _boxes(avals: Sequence[Any], values: Values) -> list[Any]:
   """Operands of a program with references, from what these hold."""
   trace = get_current()
   return [
-      refs.Box(trace, a, x) if type(a) is AbstractRef else x
+      Box(trace, a, x) if type(a) is AbstractRef else x
       for a, x in zip(avals, values)]
 
 
