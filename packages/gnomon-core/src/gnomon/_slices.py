@@ -14,6 +14,7 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "random": "gnomon-random",
     "flatten_util": "gnomon-lax",
     "nn": "gnomon-nn",
+    "scipy": "gnomon-scipy",
     "image": "gnomon-image",
     "testing": "gnomon-testing",
     "test_util": "gnomon-testing",

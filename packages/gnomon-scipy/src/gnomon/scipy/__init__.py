@@ -1,0 +1,14 @@
+"""SciPy's interface, on arrays that can be transformed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+  from gnomon.scipy import special as special
+  from gnomon.scipy import stats as stats
+else:
+  from gnomon._door import open_door as _open_door
+  from gnomon.scipy._names import NAMES as _NAMES
+
+  __getattr__, __dir__, __all__ = _open_door(__name__, _NAMES)
