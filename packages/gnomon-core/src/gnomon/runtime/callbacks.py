@@ -36,7 +36,7 @@ def _raised(failure: BaseException) -> BaseException:
   found.__dict__.update(failure.__dict__)
   found.text = str(failure)
   found.__cause__ = failure
-  return found  # type: ignore[no-any-return]  # its base is unknown
+  return found
 
 
 _INTERNAL = 13

@@ -156,7 +156,7 @@ def _compiled(
 
 
 def _once(args: list[Any]) -> tuple[list[Any], tuple[int, ...] | None]:
-  """Operands where no mutable reference occurs twice, and the places of the given ones."""
+  """Operands in which no mutable reference occurs twice, and places of the given."""
   refs = [id(x) for x in args if type(x.aval) is AbstractRef]
   if len(refs) == len(set(refs)):
     return args, None

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core import dtypes
+from gnomon.core.effects import RefEffect, must_happen
 from gnomon.core.jaxpr import (
   ClosedJaxpr,
   Eqn,
@@ -21,7 +22,6 @@ from gnomon.core.jaxpr import (
   effects_of,
   memoised,
 )
-from gnomon.core.effects import RefEffect, must_happen
 from gnomon.core.precision import reduce_precision_p
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
