@@ -10,7 +10,7 @@ import pytest
 
 import gnomon
 from gnomon import dtypes, lax
-from gnomon.testing import assert_close, check_grads, check_vmap_axes
+from gnomon.testing import assert_close, check_grads, check_vmap, check_vmap_axes
 
 R = np.random.default_rng(11)
 
@@ -294,6 +294,30 @@ def test_scattering() -> None:
     assert_close(got, scattered(x, source, better, np.add, 0))
 
 
+def test_large_windows() -> None:
+  x = distinct((20, 18)).astype("f")
+  params = {"size": (15, 7), "strides": (2, 1), "padding": [(0, 3), (2, 2)]}
+  for op, combine in LAX.items():
+    got = reduced(x, LEAST[op], combine, params)
+    expected = NUMPY[op](windows(x, LEAST[op], **params), axis=-1)
+    assert_close(got, expected, rtol=1e-5, atol=1e-5)
+  y, pull = gnomon.vjp(lambda x: reduced(x, -np.inf, lax.max, params), x)
+  source = distinct(y.shape, 1).astype("f")
+  expected = np.zeros_like(x)
+  places = windows(np.arange(x.size).reshape(x.shape), -1, **params)
+  best = windows(x, -np.inf, **params).argmax(-1)
+  for cell in np.ndindex(*y.shape):
+    expected.ravel()[places[(*cell, best[cell])]] += source[cell]
+  assert_close(pull(source)[0], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_half_precision_is_rounded_once() -> None:
+  x = R.uniform(1, 2, (12, 12)).astype(dtypes.bfloat16)
+  got = lax.reduce_window(x, 0.0, lax.add, (5, 6), (3, 1))
+  expected = windows(x.astype("d"), 0, size=(5, 6), strides=(3, 1)).sum(-1)
+  np.testing.assert_array_equal(got, expected.astype(dtypes.bfloat16))
+
+
 def programs() -> Any:
   zero = np.float32(0)
   select = gnomon.make_jaxpr(lax.ge)(zero, zero)
@@ -311,7 +335,11 @@ def test_scattering_with_any_function() -> None:
   init = np.float32(2)
   assert_close(f(x, source, init), scattered(
       x, source, np.greater_equal, np.multiply, 2))
-  check_vmap_axes(f, [(x, source, init), (-x, source + 1, init + 1)], limit=6)
+  for axes in ((0, 1, None), (2, None, 0)):
+    args = [
+        v if a is None else np.stack([v, -v], a)
+        for v, a in zip((x, source, init), axes, strict=True)]
+    check_vmap(f, args, axes)
 
 
 @pytest.mark.parametrize("p", [

@@ -6,6 +6,7 @@ it is linear, and `select_and_scatter_add` is its transpose.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -18,6 +19,8 @@ from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._comparison import eq, ge_p, le_p
 from gnomon.lax._control.map import map as map_examples
+from gnomon.lax._loops import on_cpu
+from gnomon.lax._programs import emit
 from gnomon.lax._reduction import greatest, least
 from gnomon.lax._shape import pad_p, same_dim
 from gnomon.lax._slicing import slice as slice_array
@@ -34,6 +37,7 @@ from gnomon.transform.vmap import to_dim
 
 Values = Sequence[Any]
 _DIRECTIONS = {ge_p: "GE", le_p: "LE"}
+_OFFSETS = 32  # so many elements of a window are worth being written out
 
 
 def _plain(window_dimensions: Shape, window_strides: Shape, padding: Pads) -> Windows:
@@ -209,14 +213,25 @@ def _emit_scatter(
 
 @lower.define(select_and_scatter_add_p)
 def _(ctx: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Values:
-  b, out = ctx.b, ctx.avals_out[0]
+  b, out, w = ctx.b, ctx.avals_out[0], _plain(**params)
+  if on_cpu(ctx) and math.prod(w.window_dimensions) <= _OFFSETS and 0 not in out.shape:
+    # XLA:CPU scatters element by element: sums of shifted copies take a fraction of that
+    return emit(ctx, _scatter_program, ctx.avals_in, (source, x), w=w,
+                select_prim=select_prim)
   one = ShapedArray((), out.dtype)
   kind = b.tensor(one)
   zero = b.constant(0, out.dtype)
   return [_emit_scatter(b, x, source, zero, out, ctx.avals_in[0], [
       ((kind,) * 2, lambda u, v: [b.compare(_DIRECTIONS[select_prim], u, v, one)]),
       ((kind,) * 2, lambda u, v: [b.op1("stablehlo.add", kind, (u, v))]),
-  ], _plain(**params))]
+  ], w)]
+
+
+def _scatter_program(
+    source: Any, x: Any, *, w: Windows, select_prim: Primitive) -> list[Any]:
+  if typeof(source).size == 0:
+    return [zeros_like_aval(typeof(x))]
+  return [_scatter_to_elements(source, x, w, select_prim)]
 
 
 @jvp_rule.define(select_and_scatter_add_p)
