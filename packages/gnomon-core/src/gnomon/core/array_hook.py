@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gnomon.core.trace import Tracer
+from gnomon.core.types import attribute_of_type
 from gnomon.runtime.jaxlib import arrays
 
 GROUP = "gnomon.array_namespace"
@@ -95,6 +96,10 @@ def _attribute(self: Any, name: str) -> Any:
   if not name.startswith("_") and not _provided:
     load()
     return getattr(self, name)
+  if isinstance(self, Tracer):
+    found = attribute_of_type(self, name)
+    if found is not None:
+      return found
   raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -111,6 +112,34 @@ class AbstractValue:
 
   def __repr__(self) -> str:
     return type(self).__name__
+
+
+class aval_property:
+  """An attribute of tracers whose type has it: `fget(tracer)`."""
+
+  __slots__ = ("fget",)
+
+  def __init__(self, fget: Callable[[Any], Any]) -> None:
+    self.fget = fget
+
+
+class aval_method:
+  """A method of tracers whose type has it: `fun(tracer, *args)`."""
+
+  __slots__ = ("fun",)
+
+  def __init__(self, fun: Callable[..., Any]) -> None:
+    self.fun = fun
+
+
+def attribute_of_type(x: Any, name: str) -> Any:
+  """What the type of a tracer has for it by this name, or None."""
+  found = getattr(type(x.aval), name, None)
+  if isinstance(found, aval_property):
+    return found.fget(x)
+  if isinstance(found, aval_method):
+    return functools.partial(found.fun, x)
+  return None
 
 
 class ShapedArray(AbstractValue):

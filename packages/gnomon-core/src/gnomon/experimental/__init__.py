@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["io_callback"]
 
-_LAZY: Mapping[str, str] = {"io_callback": "gnomon.api.callback"}
+_LAZY: Mapping[str, str] = {
+    "cur_qdd": "gnomon.experimental.hijax", "io_callback": "gnomon.api.callback"}
 
 
 def __getattr__(name: str) -> Any:
+  if name == "hijax":
+    return importlib.import_module("gnomon.experimental.hijax")
   if name not in _LAZY:
     raise AttributeError(f"module 'gnomon.experimental' has no attribute {name!r}")
   found = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
