@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gnomon.api import tools
+from gnomon.core.calls import bind_call
 from gnomon.core.derive import elementwise_batch
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.calls import bind_call
 from gnomon.core.stage import convert_constvars, trace_to_jaxpr
 from gnomon.errors import ConcretizationTypeError
 from gnomon.transform.remat import remat_p

@@ -70,25 +70,44 @@ def signature_of(fun: Any) -> inspect.Signature | None:
     return None
 
 
+def inner_rule(function: Any, name: str) -> Any:
+  """`defjvp`, `defvjp`, `def_vmap` of the function inside one that has other rules.
+
+  Raises:
+    AttributeError: it has none.
+  """
+  if name in ("defjvp", "defjvps", "defvjp", "def_vmap"):
+    return getattr(function.fun, name)
+  raise AttributeError(
+      f"{type(function).__name__!r} object has no attribute {name!r}")
+
+
 def bound_arguments(
-    fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], what: str,
+    fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], decorator: str,
 ) -> tuple[Any, ...]:
   """The arguments of a call as positional ones, defaults filled in.
 
-  `what` the function has of its own, for messages.
+  Raises:
+    TypeError: they do not fit, or some can be given by keyword only.
   """
   sig = signature_of(fun)
   if sig is None:
     if kwargs:
       raise TypeError(
-          f"{function_name(fun)} has a custom {what} and no signature that Python can "
-          f"tell: pass its arguments by position, not {', '.join(kwargs)}")
+          f"{function_name(fun)} is {decorator}-decorated and has no signature that "
+          f"Python can tell: pass its arguments by position, not {', '.join(kwargs)}")
     return args
-  bound = sig.bind(*args, **kwargs)
+  try:
+    bound = sig.bind(*args, **kwargs)
+  except TypeError as e:
+    raise TypeError(
+        f"The input arguments to the {decorator}-decorated function "
+        f"{function_name(fun)}{sig} do not fit its signature:\n{e}") from None
   if bound.kwargs:
     raise TypeError(
-        f"{function_name(fun)} has a custom {what}: its keyword-only arguments "
-        f"({', '.join(bound.kwargs)}) cannot be passed on to the rule by position")
+        f"{function_name(fun)} is {decorator}-decorated. The following keyword arguments "
+        f"could not be resolved to positions: {', '.join(bound.kwargs)}; its rule is "
+        "given arguments by position only")
   bound.apply_defaults()  # also of keyword-only arguments, which the rule is not given
   return bound.args
 
@@ -222,10 +241,11 @@ def _nth(names: Callable[[], Sequence[str]], i: int) -> str:
 
 def _returned_reference(x: Any, i: int, out: Any, who: str, fun: Any) -> str:
   path = keystr(tree_flatten_with_path(out)[0][i][0])
+  place = f" at output tree path result{path}" if path else ""
   text = (
       f"function {describe_function(fun)} traced for {who} returned a mutable array "
-      f"reference of type {x.aval}{' at output tree path result' + path if path else ''}, "
-      "but mutable array references cannot be returned. Return what it holds, ref[...]")
+      f"reference of type {x.aval}{place}, but mutable array references cannot be "
+      "returned. Return what it holds, ref[...]")
   origin = x.returned() if isinstance(x, Tracer) and hasattr(x, "returned") else ""
   return f"{text}\n\nThe returned mutable array {origin}" if origin else text
 
@@ -239,7 +259,8 @@ def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
   leaves, tree = flatten(out)
   for i, x in enumerate(leaves):
     if isinstance(x, RefMethods):
-      raise ValueError(_returned_reference(x, i, out, who, fun))
+      raise ValueError(  # noqa: TRY004 -- as JAX does
+          _returned_reference(x, i, out, who, fun))
     if x is None or not hasattr(x, "aval"):
       try:
         typeof(x)

@@ -49,8 +49,8 @@ class OrderedDebugEffect(DebugEffect):
 class RefEffect(Effect):
   """Reading, writing, adding to, or making a mutable reference.
 
-  A program has such effects if it touches references that come from outside. One that only
-  makes references of its own has the effect `makes_refs`, which may be dropped with it.
+  A program has such effects if it touches references that come from outside. One that
+  only makes references of its own has the effect `makes_refs`, which may be dropped.
   """
 
   __slots__ = ("kind",)
