@@ -336,7 +336,7 @@ def test_specs_of_values() -> None:
 
   spec = Spec()
   assert spec.to_tangent_spec() is spec.to_ct_spec() is spec
-  with pytest.raises(NotImplementedError, match="must define to_lo"):
+  with pytest.raises(NotImplementedError, match="HiPspec must define to_lo"):
     hijax.HiPspec().to_lo()
   kinds = hijax.control_flow_allowed_effects
   assert kinds.contains(gnomon.core.Effect()) is False

@@ -16,6 +16,11 @@ from gnomon.runtime.jaxlib import arrays, cells
 _x64 = cells.x64
 
 
+def must_define(x: object, method: str) -> NotImplementedError:
+  """The error for a method that a subclass of a library has to supply."""
+  return NotImplementedError(f"the type {type(x).__name__} must define {method}")
+
+
 class AbstractValue:
   """The type of a value that transformations handle."""
 
@@ -39,7 +44,7 @@ class AbstractValue:
 
   def lo_ty_qdd(self, qdd: Any) -> list[AbstractValue]:
     """The same, for a type with a part that changes."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define lo_ty_qdd")
+    raise must_define(self, "lo_ty_qdd")
 
   def lower_val2(self, hi_val: Any) -> Any:
     """The arrays that a value consists of."""
@@ -68,7 +73,7 @@ class AbstractValue:
 
   def vspace_add(self, x: Any, y: Any) -> Any:
     """The sum of two tangents of this type."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define vspace_add")
+    raise must_define(self, "vspace_add")
 
   def inc_rank(self, size: int, spec: Any) -> AbstractValue:
     """The type of values stacked along a new axis, placed by `spec`."""
@@ -108,7 +113,7 @@ class AbstractValue:
 
   def update(self, **kwargs: Any) -> AbstractValue:
     """The type with some of its parts changed."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define update")
+    raise must_define(self, "update")
 
   def __repr__(self) -> str:
     return type(self).__name__

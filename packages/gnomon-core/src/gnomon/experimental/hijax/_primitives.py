@@ -22,7 +22,7 @@ from gnomon.core.rule import (
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import add_tangents, instantiate
 from gnomon.core.trace import get_current
-from gnomon.core.types import AbstractValue, typeof
+from gnomon.core.types import AbstractValue, must_define, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.transform.custom_derivatives import custom_lin_p
 from gnomon.transform.jvp import moves_of, moving
@@ -128,6 +128,11 @@ class Accumulator:
 # ---- operations
 
 
+def _missing(x: object, what: str, methods: str) -> NotImplementedError:
+  return NotImplementedError(
+      f"{what} of {x!r} needs a method {methods} of {type(x).__name__}")
+
+
 class VJPHiPrimitive:
   """An operation; a subclass says what it computes, and its rules.
 
@@ -216,15 +221,13 @@ class VJPHiPrimitive:
 
   def expand(self, *args: Any) -> Any:
     """What the operation computes."""
-    raise NotImplementedError(f"{type(self).__name__} must define expand")
+    raise must_define(self, "expand")
 
   # ---- rules that a subclass may define
 
   def jvp(self, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """The result and its tangent."""
-    raise NotImplementedError(
-        f"forward-mode differentiation of {self!r} needs a method jvp, or lin and "
-        "linearized")
+    raise _missing(self, "forward-mode differentiation", "jvp, or lin and linearized")
 
   def lin(self, nzs_in: Any, *primals: Any) -> tuple[Any, Any]:
     """The result, and what the linear part needs."""
@@ -232,14 +235,12 @@ class VJPHiPrimitive:
 
   def linearized(self, residuals: Any, *tangents: Any) -> Any:
     """The tangent of the result, linear in the tangents."""
-    raise NotImplementedError(
-        f"{type(self).__name__} defines lin, and must define linearized")
+    raise must_define(self, "linearized")
 
   def vjp_fwd(self, nzs_in: Any, /, *args: Any) -> tuple[Any, Any]:
     """The result, and what the backward rule needs."""
-    raise NotImplementedError(
-        f"reverse-mode differentiation of {self!r} needs a method vjp_fwd, and vjp_bwd "
-        "or vjp_bwd_retval")
+    raise _missing(
+        self, "reverse-mode differentiation", "vjp_fwd, and vjp_bwd or vjp_bwd_retval")
 
   def vjp_bwd(self, res: Any, outgrad: Any, /, *arg_accums: Any) -> None:
     """Gives each accumulator its cotangent; by default those of `vjp_bwd_retval`."""
@@ -248,13 +249,11 @@ class VJPHiPrimitive:
 
   def vjp_bwd_retval(self, res: Any, outgrad: Any, /) -> Sequence[Any]:
     """The cotangents of the arguments."""
-    raise NotImplementedError(
-        f"{type(self).__name__} defines vjp_fwd, and must define vjp_bwd or "
-        "vjp_bwd_retval")
+    raise must_define(self, "vjp_bwd or vjp_bwd_retval")
 
   def transpose(self, out_ct: Any, *maybe_accums: Any) -> None:
     """Gives the accumulators among the operands their cotangents."""
-    raise NotImplementedError(f"transposing {self!r} needs a method transpose")
+    raise _missing(self, "transposition", "transpose")
 
   def batch(self, axis_data: Any, args: Any, dims: Any) -> tuple[Any, Any]:
     """The result for mapped arguments, and where it is mapped."""
@@ -408,21 +407,19 @@ class HiPrimitive(foreign.Primitive):
 
   def abstract_eval(self, *arg_avals: Any, **params: Any) -> tuple[Any, Any]:
     """The type of the result, and effects."""
-    raise NotImplementedError(f"{type(self).__name__} must define abstract_eval")
+    raise must_define(self, "abstract_eval")
 
   def to_lojax(self, *lotypes_wrapped_in_hitypes: Any, **params: Any) -> Any:
     """What the operation computes."""
-    raise NotImplementedError(f"{type(self).__name__} must define to_lojax")
+    raise must_define(self, "to_lojax")
 
   def jvp(self, primals: Any, tangents: Any, **params: Any) -> tuple[Any, Any]:
     """The result and its tangent."""
-    raise NotImplementedError(
-        f"differentiating {self.name} needs a method jvp of {type(self).__name__}")
+    raise _missing(self, "differentiation", "jvp")
 
   def transpose(self, *args: Any, **params: Any) -> Sequence[Any]:
     """The cotangents of the operands: gets that of the result, then the operands."""
-    raise NotImplementedError(
-        f"transposing {self.name} needs a method transpose of {type(self).__name__}")
+    raise _missing(self, "transposition", "transpose")
 
 
 class _Bound(VJPHiPrimitive):

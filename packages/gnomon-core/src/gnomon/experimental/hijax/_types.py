@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gnomon.core import effects
 from gnomon.core.structural import add_tangents, zeros_like_aval
-from gnomon.core.types import AbstractValue, typeof, typeof_handlers
+from gnomon.core.types import AbstractValue, must_define, typeof, typeof_handlers
 from gnomon.interpreters._lowering import EffectTypes
 from gnomon.tree_util import register_pytree_node
 
@@ -27,21 +27,19 @@ class HiType(AbstractValue):
 
   def lo_ty(self) -> list[AbstractValue]:
     """The types of the arrays that a value consists of."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define lo_ty")
+    raise must_define(self, "lo_ty")
 
   def lower_val(self, hi_val: Any) -> list[Any]:
     """The arrays that a value consists of."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define lower_val")
+    raise must_define(self, "lower_val")
 
   def raise_val(self, *lo_vals: Any) -> Any:
     """The value that consists of some arrays."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define raise_val")
+    raise must_define(self, "raise_val")
 
   def to_tangent_aval(self) -> AbstractValue:
     """The type of tangents."""
-    raise NotImplementedError(
-        f"values of type {self} have no tangents: {type(self).__name__} must define "
-        "to_tangent_aval")
+    raise must_define(self, "to_tangent_aval")
 
   def to_ct_aval(self) -> AbstractValue:
     """The type of cotangents: that of tangents."""
@@ -57,11 +55,11 @@ class HiType(AbstractValue):
 
   def inc_rank(self, size: int, spec: Any) -> AbstractValue:
     """The type of values stacked along a new axis, placed by `spec`."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define inc_rank")
+    raise must_define(self, "inc_rank")
 
   def dec_rank(self, size: int, spec: Any) -> AbstractValue:
     """The type of an element along the axis `spec`."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define dec_rank")
+    raise must_define(self, "dec_rank")
 
   def leading_axis_spec(self) -> Any:
     """What places the mapped axis of every array in front."""
@@ -69,15 +67,15 @@ class HiType(AbstractValue):
 
   def nospec(self, mesh: Any, check_vma: bool, all_names: Any) -> Any:
     """What says that no array is split over devices."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define nospec")
+    raise must_define(self, "nospec")
 
   def shard(self, mesh: Any, manual_axes: Any, check_vma: bool, spec: Any) -> Any:
     """The type of a part, in a program over several devices."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define shard")
+    raise must_define(self, "shard")
 
   def unshard(self, mesh: Any, check_vma: bool, spec: Any) -> Any:
     """The type of the whole, in a program over several devices."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define unshard")
+    raise must_define(self, "unshard")
 
 
 class MutableHiType(AbstractValue):
@@ -101,16 +99,15 @@ class MutableHiType(AbstractValue):
 
   def lo_ty_qdd(self, state: Any, /) -> list[AbstractValue]:
     """The types of the arrays, in a state."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define lo_ty_qdd")
+    raise must_define(self, "lo_ty_qdd")
 
   def new_from_loval(self, state: Any, /, *vals: Any) -> Any:
     """A value in a state, that consists of some arrays."""
-    raise NotImplementedError(
-        f"the type {type(self).__name__} must define new_from_loval")
+    raise must_define(self, "new_from_loval")
 
   def read_loval(self, state: Any, val: Any, /) -> list[Any]:
     """The arrays that a value consists of, in a state."""
-    raise NotImplementedError(f"the type {type(self).__name__} must define read_loval")
+    raise must_define(self, "read_loval")
 
   def read_loval_in(self, state: Any, val: Any, /) -> list[Any]:
     """The arrays of a value that is an argument."""
@@ -122,8 +119,7 @@ class MutableHiType(AbstractValue):
 
   def update_from_loval(self, state: Any, val: Any, /, *lo_vals: Any) -> None:
     """Gives a value new arrays, in a state."""
-    raise NotImplementedError(
-        f"the type {type(self).__name__} must define update_from_loval")
+    raise must_define(self, "update_from_loval")
 
   def update_from_loval2(self, state: Any, val: Any, lo_vals_ft: Any, /) -> None:
     """The same, the arrays being a sequence."""
@@ -131,8 +127,7 @@ class MutableHiType(AbstractValue):
 
   def to_tangent_aval(self) -> AbstractValue:
     """The type of tangents."""
-    raise NotImplementedError(
-        f"the type {type(self).__name__} must define to_tangent_aval")
+    raise must_define(self, "to_tangent_aval")
 
   def to_ct_aval(self) -> AbstractValue:
     """The type of cotangents: that of tangents."""
@@ -144,7 +139,7 @@ class HiPspec:
 
   def to_lo(self) -> Sequence[Any]:
     """A spec for each array."""
-    raise NotImplementedError(f"{type(self).__name__} must define to_lo")
+    raise must_define(self, "to_lo")
 
   def to_tangent_spec(self) -> HiPspec:
     """The spec of tangents: the same."""
