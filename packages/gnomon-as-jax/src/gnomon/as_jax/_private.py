@@ -13,8 +13,12 @@ from typing import Any
 
 # By module below `jax._src`: a name, and where in gnomon it is.
 NAMES: dict[str, dict[str, str]] = {
-    # equinox: leaves its own frames out of tracebacks; jaxtyping does the same
-    "traceback_util": {"register_exclusion": "gnomon.core.source:register_exclusion"},
+    "traceback_util": {
+        # equinox: leaves its own frames out of tracebacks; jaxtyping does the same
+        "register_exclusion": "gnomon.core.source:register_exclusion",
+        # flax, haiku: marks a function of theirs as one that users call
+        "api_boundary": "gnomon.as_jax._compat:api_boundary",
+    },
     # equinox.nn.Embedding: promotion that is refused
     "dtypes": {
         "TypePromotionError": "gnomon.dtypes:TypePromotionError",
