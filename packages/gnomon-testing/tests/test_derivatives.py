@@ -54,6 +54,10 @@ def test_what_stays_infinite_does_not_move() -> None:
   check_grads(lambda x: lax.select(which, infinity, x), (np.float32([1, 2]),), 1)
 
 
+def test_nan_agrees_with_nan() -> None:
+  check_grads(lax.sin, (np.float32(np.nan),), 1)
+
+
 def test_integers_are_held_fixed() -> None:
   def f(x: Any, n: Any) -> Any:
     return lax.mul(x, lax.convert_element_type(n, "float32")), n

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.core import source
+from gnomon.core import dtypes, source
 from gnomon.core.effects import Effect, ordered_effects, touches_refs
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live, programs_in
 from gnomon.core.primitive import Primitive
@@ -89,7 +89,9 @@ def large_constants(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
 
 def _is_large(c: Any) -> bool:
   aval = typeof(c)
-  return hasattr(aval, "size") and aval.size * 4 > _INLINE_BYTES
+  if not hasattr(aval, "size") or aval.dtype == dtypes.float0:  # float0 holds no bytes
+    return False
+  return aval.size * 4 > _INLINE_BYTES  # type: ignore[no-any-return]
 
 
 class Context:

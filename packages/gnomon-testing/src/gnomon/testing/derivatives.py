@@ -110,7 +110,8 @@ def check_vjp(
   leaves = tree_util.tree_leaves((args, expected_value))
   allowed = asked_tolerance(atol, GRADIENT_TOLERANCE, leaves) + asked_tolerance(
       rtol, GRADIENT_TOLERANCE, leaves) * max(size, expected_size)
-  if not abs(actual - expected) <= allowed:
+  same = np.isnan(actual) and np.isnan(expected)
+  if not (same or abs(actual - expected) <= allowed):
     raise AssertionError(
         f"{where}reverse mode disagrees with central differences: pairing the "
         f"cotangents with a random tangent gives {actual}, but should give {expected}; "
