@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
+import pytest
 
 import gnomon
+import gnomon.numpy as gnp
 from gnomon import lax, random
 
 
@@ -86,3 +91,47 @@ def test_keys_as_residuals():
 
   np.testing.assert_allclose(
       gnomon.grad(looped)(0.7), gnomon.grad(unrolled)(0.7), rtol=1e-6)
+
+
+def test_keys_are_compared_and_filled():
+  key = random.key(0)
+  keys = random.split(key, 3)
+  assert (keys == keys[1]).tolist() == [False, True, False]
+  assert (key != keys).tolist() == [True, True, True]
+  assert gnomon.jit(lambda k: k == k[::-1])(keys).tolist() == [False, True, False]
+  assert isinstance(keys, gnomon.Array)
+  assert (gnp.where(np.array([True, False, True]), keys, keys[::-1]) == keys).all()
+  for made, value in (
+      (gnp.zeros(2, keys.dtype), 0), (gnp.full((2,), 7, keys.dtype), 7),
+      (gnomon.jit(gnp.ones_like)(keys[:2]), 1)):
+    assert made.dtype == keys.dtype
+    assert words(made).tolist() == [[value, value]] * 2
+  assert gnomon.device_get(keys) is keys
+  last = keys.at[9].get(mode="fill")
+  assert words(last).tolist() == [2 ** 32 - 1] * 2
+  for copied in (copy.copy(keys), copy.deepcopy(keys), pickle.loads(pickle.dumps(keys))):
+    assert (copied == keys).all()
+  assert keys.addressable_data(0).shape == (3,)
+  assert keys.nbytes == keys.on_device_size_in_bytes() == 24
+  assert keys.is_fully_addressable
+
+
+@pytest.mark.parametrize(("bad", "error", "message"), [
+    (lambda k: k + 1, TypeError, "add does not accept dtypes key<fry>, int32"),
+    (lambda k: k + k, TypeError, "add does not accept dtype key<fry>"),
+    (lambda k: k == random.key(0, impl="rbg"), TypeError, "equal does not accept dtypes"),
+    (lambda k: lax.convert_element_type(k, int), ValueError, "Cannot convert"),
+    (hash, TypeError, "unhashable"),
+    (bool, TypeError, "truth value"),
+    (np.asarray, TypeError, "cannot be converted to a NumPy array"),
+    (random.key, TypeError, "key accepts a scalar seed"),
+    (lambda k: random.key(0, impl="none"), ValueError, "unrecognized PRNG"),
+    (lambda k: random.key(0, impl="rbg", dtype=k.dtype), ValueError, "Cannot specify"),
+    (lambda k: random.choice(k, 5, 2), TypeError, "must be a sequence"),
+    (lambda k: random.permutation(k, 5, axis=3), ValueError, "axis 3"),
+    (lambda k: random.randint(k, (), 0, 2 ** 40), OverflowError, "maxval"),
+    (lambda k: random.normal(k, (2.5,)), TypeError, "Shapes must be 1D"),
+    (lambda k: random.split(k, -1), ValueError, "not negative")])
+def test_errors_name_what_is_wrong(bad, error, message):
+  with pytest.raises(error, match=message):
+    bad(random.key(1))

@@ -140,7 +140,7 @@ def _get(x: Any) -> Any:
     return np.asarray(x)
   if isinstance(x, Tracer):
     return x.__array__()  # says that a tracer has no value
-  if hasattr(x, "__array__"):
+  if hasattr(x, "__array__") and not isinstance(x, WrappedArray):
     return np.asarray(x)
   return x
 

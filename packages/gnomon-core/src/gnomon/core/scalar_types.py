@@ -77,6 +77,14 @@ class ExtendedDType:
       size *= dim
     return size
 
+  def full(self, shape: tuple[int, ...], value: Any) -> Any:
+    """An array whose elements are stored as arrays filled with a number.
+
+    Raises:
+      TypeError: elements of this dtype are not made of numbers.
+    """
+    raise TypeError(f"arrays of {self.name} cannot be filled with the number {value!r}")
+
   def __repr__(self) -> str:
     return self.name
 

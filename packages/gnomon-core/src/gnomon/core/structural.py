@@ -356,7 +356,9 @@ def _(x: ShapedArray, *, new_dtype: Any, weak_type: bool,
       sharding: Any) -> tuple[ShapedArray]:
   extended = any(isinstance(d, dtypes.ExtendedDType) for d in (x.dtype, new_dtype))
   if extended and x.dtype != new_dtype:
-    raise TypeError(f"cannot convert elements of type {x.dtype} to {new_dtype}")
+    raise ValueError(
+        f"Cannot convert_element_type from {x.dtype} to {new_dtype}: keys and numbers "
+        "are not made of each other (see gnomon.random.key_data and wrap_key_data)")
   return (ShapedArray(x.shape, new_dtype, weak_type),)
 
 

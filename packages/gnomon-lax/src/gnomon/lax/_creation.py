@@ -141,7 +141,13 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *,
     TypeError: `fill_value` is not a scalar, or a size is negative.
   """
   shape = sizes(shape, "full")
-  value = typeof(fill_value)
+  if dtype is not None and isinstance(fill_value, (bool, int, float, complex)):
+    dtype = dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
+    if isinstance(dtype, dtypes.ExtendedDType):
+      return dtype.full(shape, fill_value)
+    value = ShapedArray((), dtype)  # the number may fit it, but not the usual dtype
+  else:
+    value = typeof(fill_value)
   if value.shape:
     raise TypeError(
         f"full needs a scalar fill_value, got an array of shape {value.shape}; "

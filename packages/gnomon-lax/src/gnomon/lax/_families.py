@@ -49,7 +49,7 @@ def nary_type(
     if a.dtype != first.dtype:
       listed = ", ".join(str(x) for x in avals)
       raise TypeError(
-          f"lax.{name} requires arguments to have equal dtypes, got {listed}. "
+          f"lax.{name} requires arguments to have the same dtypes, got {listed}. "
           f"(gnomon.numpy promotes dtypes; lax does not: use lax.convert_element_type)")
     if not shape:
       shape = a.shape
@@ -80,8 +80,10 @@ def spread(ctx: Any, values: Sequence[Any]) -> list[Any]:
   for i, v in enumerate(ctx.eqn.invars):
     aval = v.aval
     if aval.shape != shape:
+      target = ShapedArray(shape, aval.dtype)
+      n, parts = len(shape), ctx.b.key_dims(aval)
       out[i] = ctx.b.broadcast_in_dim(
-          values[i], ShapedArray(shape, aval.dtype), range(len(aval.shape)))
+          values[i], target, (*range(len(aval.shape)), *range(n, n + parts)))
   return out
 
 

@@ -174,6 +174,9 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None,
 
 
 def _filled(shape: Shape, value: Any, dtype: Any) -> Any:
+  if dtype is not None and isinstance(value, (bool, int, float, complex)):
+    dtype = dtype_of(dtype)  # which a number may fit that does not fit the usual dtype
+    return _constant(shape, _python(value, dtype), dtype)
   x = typeof(value)
   weak = dtype is None and x.weak_type
   dtype = dtype_of(dtype, x.dtype)

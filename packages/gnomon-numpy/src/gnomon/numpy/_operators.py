@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.trace import EVAL, Tracer, get_current
+from gnomon.core.types import WrappedArray
 from gnomon.numpy import _arithmetic, _bitwise, _comparison, _power, _rounding
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array
-_OPERANDS = (int, float, complex, np.ndarray, np.generic, Array, Tracer)
+_OPERANDS = (
+    int, float, complex, np.ndarray, np.generic, Array, Tracer, WrappedArray)
 _PLAIN = frozenset({Array, int, float, bool, complex})
 
 

@@ -153,7 +153,16 @@ def promote_args(name: str, *args: Any) -> Sequence[Any]:
   args = _arrays(name, args)
   if len(args) == 1:
     return promote_dtypes(*args)
+  _check_keys(name, args)
   return promote_shapes(name, *promote_dtypes(*args))
+
+
+def _check_keys(name: str, args: Sequence[Any]) -> None:
+  """Raises `TypeError` where keys meet anything else: no dtype holds both."""
+  own = [getattr(x, "dtype", None) for x in args]
+  if any(isinstance(d, dtypes.ExtendedDType) for d in own) and len(set(own)) > 1:
+    listed = ", ".join(str(typeof(x).dtype) for x in args)
+    raise TypeError(f"{name} does not accept dtypes {listed}.")
 
 
 def _arrays(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -209,6 +218,7 @@ _MOST = 4096
 
 def _pair_plan(name: str, x: Any, y: Any) -> tuple[Any, ...]:
   """The common dtype and weakness, who lacks it, and how who has the lower rank rises."""
+  _check_keys(name, (x, y))
   dtype, weak = dtypes.lattice_result_type(x, y)
   dtype = dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
   changes = [v.aval.dtype != dtype or v.aval.weak_type is not weak for v in (x, y)]

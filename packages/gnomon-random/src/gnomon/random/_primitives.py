@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gnomon import config, threefry_partitionable
+from gnomon import config, lax, threefry_partitionable
 from gnomon.core.derive import expand, move, no_derivative
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, hide_params, lower, typing_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import ShapedArray, physical_aval, typeof
-from gnomon.lax import threefry2x32_p
 from gnomon.lowering.module import dear
 from gnomon.random._keys import KeyType, PRNGImpl
 from gnomon.transform.vmap import Axis, vmap_flat
@@ -130,6 +129,14 @@ def _(axis: Axis, args: Values, dims: Values, *, impl: PRNGImpl) -> Any:
   return random_wrap_p.bind(move(args[0], dims[0], 0), impl=impl), (0,)
 
 
+def _full(self: KeyType, shape: Shape, value: Any) -> Any:
+  words = lax.full((*shape, *self.physical_shape), value, np.uint32)
+  return random_wrap_p.bind(words, impl=self.implementation)[0]
+
+
+KeyType.full = _full  # type: ignore[method-assign]
+
+
 random_unwrap_p = Primitive("random_unwrap")
 no_derivative(random_unwrap_p)
 
@@ -211,4 +218,4 @@ def random_bits(keys: Any, bit_width: int, shape: Shape) -> Any:
   return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **layout())[0]
 
 
-dear.update((random_bits_p, threefry2x32_p))
+dear.update((random_bits_p, lax.threefry2x32_p))
