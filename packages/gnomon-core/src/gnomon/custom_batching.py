@@ -58,6 +58,9 @@ class custom_vmap:
     self.vmap_rule = vmap_rule
     return vmap_rule
 
+  def __getattr__(self, name: str) -> Any:
+    return tools.inner_rule(self, name)
+
   def __get__(self, instance: Any, owner: Any = None) -> Any:
     return self if instance is None else functools.partial(self, instance)
 
@@ -67,7 +70,7 @@ class custom_vmap:
       raise AttributeError(
           f"No batching rule defined for custom_vmap function "
           f"{tools.function_name(self.fun)} using def_vmap.")
-    args = tools.bound_arguments(self.fun, args, kwargs, "vmap rule")
+    args = tools.bound_arguments(self.fun, args, kwargs, "custom_vmap")
     leaves, tree = flatten(args)
     names = tools.leaf_names(self.fun, flatten((args, {}))[1])
     avals = tools.check_leaves(leaves, "custom_vmap", names)
@@ -116,17 +119,17 @@ class _Rule:
           f"its leaves are mapped; got {pair!r}")
     out, out_batched = pair
     outs, tree = flatten(out)
-    if tree != self.out_tree:
-      raise ValueError(
-          f"structure of output returned by custom vmap rule ({name}) does not match "
-          "that of original custom-vmapped function.\n"
-          f"Original output: {self.out_tree}\nRule output: {tree}")
     flags, flag_tree = flatten(out_batched)
     if flag_tree != tree:
       raise ValueError(
           "structure of output value and output batching specification returned by "
           f"custom vmap rule ({name}) do not match.\nOutput values: {tree}\n"
           f"Batching spec: {flag_tree}")
+    if tree != self.out_tree:
+      raise ValueError(
+          f"structure of output returned by custom vmap rule ({name}) does not match "
+          "that of original custom-vmapped function.\n"
+          f"Original output: {self.out_tree}\nRule output: {tree}")
     return outs, flags
 
   def __repr__(self) -> str:

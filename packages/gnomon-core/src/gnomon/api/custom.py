@@ -7,13 +7,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gnomon import _config
 from gnomon.api import tools
 from gnomon.core import dtypes
 from gnomon.core.calls import check_aliases, is_ref
 from gnomon.core.structural import add_tangents, instantiate
-from gnomon.core.trace import get_current
+from gnomon.core.trace import Tracer, get_current
 from gnomon.core.types import is_array_like, typeof
 from gnomon.core.zero import Zero
+from gnomon.errors import UnexpectedTracerError
 from gnomon.transform.custom_derivatives import JvpCall, VjpCall
 from gnomon.transform.jvp import Moves
 from gnomon.tree_util import tree_map
@@ -88,6 +90,9 @@ class _Custom:
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError(type(self).__name__)
 
+  def __getattr__(self, name: str) -> Any:
+    return tools.inner_rule(self, name)
+
   def __get__(self, instance: Any, owner: Any = None) -> Any:
     return self if instance is None else functools.partial(self, instance)
 
@@ -96,7 +101,7 @@ class _Custom:
   ) -> tuple[list[Any], list[Any], Any]:
     """Fixed arguments, differentiable ones, and a function that merges them."""
     if kwargs or self._defaults:
-      args = tools.bound_arguments(self.fun, args, kwargs, "derivative")
+      args = tools.bound_arguments(self.fun, args, kwargs, type(self).__name__)
     n = len(args)
     nums = tuple(i % n for i in self.nondiff_argnums if -n <= i < n)
     held = {i: args[i] for i in nums}
@@ -183,8 +188,8 @@ class custom_jvp(_Custom):
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     if self.jvp is None:
       raise AttributeError(
-          f"no JVP defined for the custom_jvp function {tools.function_name(self.fun)}: "
-          "give it with defjvp")
+          f"No JVP defined for custom_jvp function {tools.function_name(self.fun)} using "
+          "defjvp.")
     fixed, moving, merge = self._split(args, kwargs)
     leaves, tree = flatten(tuple(moving))
     self._check(leaves, moving)
@@ -206,6 +211,7 @@ class custom_jvp(_Custom):
       outs, touts, out_tree = _check_jvp(pair, name, out_tree)
       return outs, touts
 
+    flat_rule.__name__ = tools.function_name(rule)
     call = JvpCall(flat, flat_rule, name, symbolic)
     outs = get_current().custom_jvp(call, leaves)
     return out_tree.unflatten(outs)
@@ -295,9 +301,16 @@ class custom_vjp(_Custom):
   def __call__(self, *args: Any, **kwargs: Any) -> Any:
     if self.fwd is None or self.bwd is None:
       raise AttributeError(
-          f"no VJP defined for the custom_vjp function {tools.function_name(self.fun)}: "
-          "give it with defvjp")
+          f"No VJP defined for custom_vjp function {tools.function_name(self.fun)} using "
+          "defvjp.")
     fixed, moving, merge = self._split(args, kwargs)
+    for x in flatten(fixed)[0]:
+      if isinstance(x, Tracer):
+        raise UnexpectedTracerError(
+            f"the custom_vjp function {tools.function_name(self.fun)} got a traced value "
+            f"of type {x.aval} for one of its nondiff_argnums: its backward rule would "
+            "read it when its trace has ended. Pass it as a differentiable argument, for "
+            "which the rule returns None. " + x.origin(past=True))
     leaves, tree = flatten(tuple(moving))
     avals = self._check(leaves, moving)
     if any(map(is_ref, leaves)):
@@ -345,6 +358,7 @@ class custom_vjp(_Custom):
       found = bwd(*fixed, res_tree.unflatten(res), fwd_tree.unflatten(cts))
       return _check_bwd(found, tree, avals, name)
 
+    flat_bwd.__name__ = tools.function_name(bwd)
     call = VjpCall(
         flat, flat_fwd, flat_bwd, name,
         (tools.function_name(fwd), tools.function_name(bwd)), symbolic,
@@ -362,7 +376,7 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
     got = (
         f"a tuple of {len(found)}" if isinstance(found, tuple) else type(found).__name__)
     raise TypeError(
-        f"the custom VJP bwd rule of {name} must return a tuple with one cotangent an "
+        f"Custom VJP bwd rule of {name} must produce a tuple with one cotangent an "
         f"argument ({len(children)}), got {got}")
   out: list[Any] = []
   for i, (ct, child) in enumerate(zip(found, children)):
@@ -376,16 +390,28 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
           f"the structure {flatten(ct)[1]}; the argument has the structure {child}")
     out += parts
   checked = []
-  for ct, aval in zip(out, avals):
+  unchecked = _config.current().disable_bwd_checks
+  for i, (ct, aval) in enumerate(zip(out, avals)):
     tangent = aval.to_tangent_aval()
-    if ct is None or tangent.dtype == dtypes.float0 or type(ct) is SymbolicZero:
+    if ct is None or tangent.dtype == dtypes.float0:
       checked.append(Zero(tangent))
+      continue
+    if type(ct) is SymbolicZero:
+      if (ct.shape, ct.dtype) != (tangent.shape, tangent.dtype) and not unchecked:
+        raise ValueError(
+            f"the custom VJP bwd rule of {name} returned a symbolic zero of the type "
+            f"{ct.aval} for the argument leaf {i}, whose cotangents have the type "
+            f"{tangent}. Consider just returning a None here")
+      checked.append(Zero(tangent))
+      continue
+    if unchecked:
+      checked.append(ct)
       continue
     own: Any = typeof(ct) if is_array_like(ct) else f"{ct!r}, which is no array"
     if type(own) is str or own.shape != tangent.shape or own.dtype != tangent.dtype:
       raise ValueError(
-          f"the custom VJP bwd rule of {name} must return cotangents of the types of the "
-          f"arguments: expected {tangent}, got {own}")
+          f"at output[{i}] the bwd rule produced an output of type {own}, but the argument "
+          f"of {name} there expects a cotangent of type {tangent}")
     checked.append(ct)
   return checked
 
@@ -394,7 +420,7 @@ def _up_to(tree: Any, ct: Any) -> list[Any] | None:
   """A cotangent's leaves at those of an argument; None may stand for any part of it."""
   leaves: list[Any]
   leaves, got = flatten(ct)
-  if got == tree:
+  if got == tree or (tree.num_leaves == 1 and len(leaves) == 1 and got.num_nodes == 1):
     return leaves
   try:
     return tree.flatten_up_to(ct)  # type: ignore[no-any-return]

@@ -26,7 +26,7 @@ from gnomon.transform.expansion import define_by_expansion
 from gnomon.transform.jvp import Moves, jvp_flat, jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.linearize import linearize_flat
 from gnomon.transform.transpose import backward
-from gnomon.transform.vmap import Axis, to_dim
+from gnomon.transform.vmap import Axis, to_dim, vmap_flat
 
 # From the size of the axis, which operands are mapped (along their first axis), and the
 # operands, to the results and which of them are mapped.
@@ -49,12 +49,14 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[int | None], *, call: Clos
   args = [to_dim(x, d, 0, axis.size) if m else x for x, d, m in zip(args, dims, mapped)]
   outs, flags = rule(axis.size, mapped, args)
   for i, (o, m, a) in enumerate(zip(outs, flags, call.out_avals)):
-    shape = (axis.size, *a.shape) if m else a.shape
-    if typeof(o).shape != shape:
-      how = f"mapped over an axis of size {axis.size}" if m else "not mapped"
+    shape = typeof(o).shape
+    if (shape[:1] != (axis.size,)) if m else (shape != a.shape):
+      how = (
+          f"mapped: its first dimension must be {axis.size}" if m
+          else f"not mapped: its shape must be {a.shape}")
       raise ValueError(
-          f"the custom vmap rule {rule!r} says that result {i} is {how}: it must have "
-          f"the shape {shape}, got {typeof(o).shape}")
+          f"the custom vmap rule {rule!r} says that result {i} is {how}, got the shape "
+          f"{shape}")
   return outs, [0 if m else None for m in flags]
 
 
@@ -82,6 +84,10 @@ class JvpOfRule:
   def __call__(
       self, size: int, mapped: Flags, args: Sequence[Any]) -> tuple[list[Any], Flags]:
     n = len(self.moves)
+    if not any(mapped[:n]):
+      found = self._of_tangents(size, mapped, args)
+      if found is not None:
+        return found
     ts = place(args[n:], self.moves, [typeof(x) for x in args[:n]])
     with_t = iter(mapped[n:])
     together = [m | (t and next(with_t)) for m, t in zip(mapped, self.moves)]
@@ -103,6 +109,35 @@ class JvpOfRule:
     return (
         [*outs, *(instantiate(t) for t, r in zip(touts, real) if r)],
         [*flags, *(m for m, r in zip(flags, real) if r)])
+
+  def _of_tangents(
+      self, size: int, mapped: Flags, args: Sequence[Any],
+  ) -> tuple[list[Any], Flags] | None:
+    """Only tangents are mapped: so is the linear part, of one point.
+
+    None if the rule maps results even of operands that are not mapped.
+    """
+    n = len(self.moves)
+    avals = [typeof(x) for x in args[:n]]
+    flags: Flags = ()
+
+    def rule(*ys: Any) -> Sequence[Any]:
+      nonlocal flags
+      outs, flags = self.rule(size, mapped[:n], ys)
+      return outs
+
+    def push(*ts: Any) -> list[Any]:
+      outs, touts = jvp_flat(rule, args[:n], place(ts, self.moves, avals))
+      real = _real([typeof(o) for o in outs])
+      return [*outs, *(instantiate(t) for t, r in zip(touts, real) if r)]
+
+    values, places = vmap_flat(
+        push, Axis(size), args[n:], [0 if m else None for m in mapped[n:]])
+    if any(flags):
+      return None
+    return [
+        v if d is None else to_dim(v, d, 0, size) for v, d in zip(values, places)
+    ], [d is not None for d in places]
 
   def __repr__(self) -> str:
     return f"jvp of {self.rule!r}"

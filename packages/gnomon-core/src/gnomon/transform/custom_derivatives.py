@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnomon.core import dtypes
+from gnomon.core.effects import must_happen
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, eval_jaxpr
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import (
@@ -28,6 +29,7 @@ from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_ja
 from gnomon.core.structural import instantiate, reduce_sum
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
+from gnomon.transform.dce import dce_closed
 from gnomon.transform.jvp import Moves, jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.transpose import backward
 from gnomon.transform.vmap import Axis, batch_jaxpr, to_dim, vmap_flat
@@ -115,6 +117,7 @@ def batched_rule(
     count(k)
     return outs[:k], place(outs[k:], tuple(moved), [typeof(o) for o in outs[:k]])
 
+  batched.__name__ = getattr(rule, "__name__", repr(rule))
   return batched
 
 
@@ -150,7 +153,7 @@ class JvpRule:
     return outs, touts
 
   def __repr__(self) -> str:
-    return self.name
+    return getattr(self.rule, "__name__", self.name)
 
 
 custom_jvp_call_p = Primitive("custom_jvp_call", call=True)
@@ -309,6 +312,7 @@ class BatchedVjpCall(VjpCall):
           result.append(to_dim(o, od, d, axis.size))
       return result
 
+    bwd.__name__ = getattr(call.bwd, "__name__", call.name)
     super().__init__(
         fun, fwd, bwd, call.name, call.names, call.symbolic_zeros, call.optimize_remat)
 
@@ -372,11 +376,19 @@ custom_lin_p = Primitive("custom_lin", call=True)
 typing_rule.define(custom_lin_p)(lambda *_, out_avals, **__: out_avals)
 
 
+@shown_params.define(custom_lin_p)
+def _(params: dict[str, Any]) -> Any:
+  return [
+      ("bwd", getattr(params["bwd"], "__name__", params["bwd"])),
+      ("in_zeros", [not m for m in params["moves"]]), ("num_res", params["num_res"]),
+      ("symbolic_zeros", params["symbolic_zeros"])]
+
+
 def _no_forward(*_: Any, **__: Any) -> Any:
   raise TypeError(
-      "can't apply forward-mode differentiation (jvp) to a custom_vjp function: it has a "
-      "rule for reverse mode only. Use custom_jvp, which serves both modes, or "
-      "differentiate with grad or vjp")
+      "can't apply forward-mode autodiff (jvp) to a custom_vjp function. It has a rule "
+      "for reverse mode only: use custom_jvp, which serves both modes, or differentiate "
+      "with grad or vjp")
 
 
 lower.define(custom_lin_p)(_no_forward)
@@ -393,6 +405,64 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, bwd: Any, num_res: int, res_tr
 
 
 batch_rule.define(custom_lin_p)(_no_forward)  # only forward mode maps it
+
+
+# ---- calls of which some results are not used
+
+
+@dce_rule.define(custom_jvp_call_p)
+def _(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+  kept = [True] * len(eqn.invars)
+  if not any(used) and not must_happen(eqn.effects):
+    return [False] * len(kept), None
+  if all(used):
+    return kept, eqn
+  call, _ = dce_closed(eqn.params["call_jaxpr"], tuple(used), True)
+  jvp: JvpRule = eqn.params["jvp"]
+
+  def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    outs, ts = jvp(primals, tangents)
+    return tuple(
+        [[x for x, u in zip(xs, used, strict=True) if u] for xs in (outs, ts)])
+
+  rule.__name__ = repr(jvp)
+  return kept, eqn.replace(
+      outvars=[v for v, u in zip(eqn.outvars, used) if u], effects=call.effects,
+      params={**eqn.params, "call_jaxpr": call, "jvp": JvpRule(rule, jvp.name)})
+
+
+@dce_rule.define(custom_vjp_call_p)
+def _(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+  kept = [True] * len(eqn.invars)
+  if not any(used) and not must_happen(eqn.effects):
+    return [False] * len(kept), None
+  if all(used):
+    return kept, eqn
+  pruned, _ = dce_closed(eqn.params["call_jaxpr"], tuple(used), True)
+  call: VjpCall = eqn.params["call"]
+
+  def pick(xs: Sequence[Any]) -> list[Any]:
+    return [x for x, u in zip(xs, used, strict=True) if u]
+
+  def fwd(moves: Moves, *primals: Any) -> Any:
+    outs, res, tree = call.forward(moves, primals)
+    return pick(outs), res, (tree, tuple(typeof(o).to_tangent_aval() for o in outs))
+
+  def bwd(tree: Any, res: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    inner, avals = tree
+    given = iter(cts)
+    full = [next(given) if u else Zero(a) for a, u in zip(avals, used)]
+    if not call.symbolic_zeros:
+      full = [instantiate(ct) for ct in full]
+    return call.bwd(inner, res, full)  # type: ignore[no-any-return]
+
+  bwd.__name__ = getattr(call.bwd, "__name__", call.name)
+  smaller = VjpCall(
+      lambda *xs: pick(call.fun(*xs)), fwd, bwd, call.name, call.names,
+      call.symbolic_zeros, call.optimize_remat)
+  return kept, eqn.replace(
+      outvars=pick(eqn.outvars), effects=pruned.effects,
+      params={**eqn.params, "call_jaxpr": pruned, "call": smaller})
 
 
 # ---- a forward rule whose residuals may turn out not to be needed

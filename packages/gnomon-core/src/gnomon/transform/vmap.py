@@ -22,7 +22,7 @@ from gnomon.core.trace import (
   tracing,
 )
 from gnomon.core.types import ShapedArray, typeof
-from gnomon.errors import ConcretizationTypeError
+from gnomon.errors import ConcretizationTypeError, UnexpectedTracerError
 
 __all__ = [
     "Axis", "BatchTrace", "BatchTracer", "axis_env", "batch_jaxpr", "batch_rule",
@@ -122,7 +122,10 @@ class BatchTrace(Trace):
     values, dims, mapped = self.split(args)
     with tracing(self.parent):
       if not (mapped or self.concerns(call, values)):
-        return self.parent.custom_jvp(call, values)  # type: ignore[no-any-return]
+        try:
+          return self.parent.custom_jvp(call, values)  # type: ignore[no-any-return]
+        except UnexpectedTracerError:
+          pass  # it closes over a mapped value
       batched = call.batch(self.axis, dims)
       outs = self.parent.custom_jvp(batched, values)
     return self.wrap(outs, batched.out_dims())
@@ -133,7 +136,10 @@ class BatchTrace(Trace):
     values, dims, mapped = self.split(args)
     with tracing(self.parent):
       if not (mapped or self.concerns(call, values)):
-        return self.parent.custom_vjp(call, values)  # type: ignore[no-any-return]
+        try:
+          return self.parent.custom_vjp(call, values)  # type: ignore[no-any-return]
+        except UnexpectedTracerError:
+          pass  # it closes over a mapped value
       batched = call.batch(self.axis, dims)
       outs = self.parent.custom_vjp(batched, values)
     return self.wrap(outs, batched.out_dims())
