@@ -170,6 +170,10 @@ FAST: dict[str, tuple[Any, Any, Any]] = {
     "strided": ((1, 3, 64, 65), (16, 3, 2, 4), {
         "strides": (1, 2), "padding": [(0, 1), (-1, 3)], "rhs_dilation": (2, 1)}),
     "blur": ((1, 1, 9000), (1, 1, 32), {"strides": (1,), "padding": [(31, 0)]}),
+    "long": ((2, 1, 800), (2, 1, 201), {"strides": (1,), "padding": [(100, 60)]}),
+    "long, sparse": ((1, 4400, 2), (70, 2, 1), {
+        "strides": (2,), "padding": [(0, 9)], "rhs_dilation": (3,),
+        "numbers": ("NHC", "HIO", "NHC")}),
     "depthwise": ((2, 31, 32, 16), (3, 3, 1, 16), {
         "strides": (1, 1), "padding": [(2, 0), (1, 1)], "numbers": NHWC,
         "features": 16}),
@@ -181,18 +185,21 @@ FAST: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "int32"])
 @pytest.mark.parametrize("name", FAST)
 def test_fast_on_cpus(name: str, dtype: str) -> None:
   lhs, rhs, params = FAST[name]
   kind = dtypes.bfloat16 if dtype == "bfloat16" else dtype
-  x, y = (R.uniform(-1, 1, s).astype(kind) for s in (lhs, rhs))
+  x, y = (R.uniform(-9, 9, s).astype(kind) for s in (lhs, rhs))
+  if dtype == "complex64":
+    y *= 0.6 + 0.8j
   f = gnomon.jit(function(params))
   assert "stablehlo.convolution" not in f.lower(x, y).as_text()
-  expected = convolved(x.astype("d"), y.astype("d"), **params)
-  got = np.asarray(f(x, y)).astype("d")
+  wide = {"int32": "i8", "complex64": "c16"}.get(dtype, "d")
+  expected = convolved(x.astype(wide), y.astype(wide), **params)
+  got = np.asarray(f(x, y)).astype(wide)
   # sums in half precision are kept in single precision and rounded once
-  rtol, atol = (1e-5, 1e-5) if dtype == "float32" else (2 ** -8, 1e-5)
+  rtol, atol = (2 ** -8, 1e-3) if dtype == "bfloat16" else (1e-5, 1e-3)
   assert_close(got, expected, rtol=rtol, atol=atol)
 
 

@@ -11,7 +11,14 @@ from gnomon.core import dtypes
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import lower, typing_rule
 from gnomon.core.types import ShapedArray
-from gnomon.lax._convolution_cpu import by_places, by_taps, suits_places, suits_taps
+from gnomon.lax._convolution_cpu import (
+  by_chunks,
+  by_places,
+  by_taps,
+  suits_chunks,
+  suits_places,
+  suits_taps,
+)
 from gnomon.lax._convolution_numbers import (
   ConvDimensionNumbers,
   from_order,
@@ -151,6 +158,8 @@ def _on_cpus(
   which = (lhs, rhs, out, params["dimension_numbers"], params["lhs_dilation"],
            feature_group_count, batch_group_count)
   kind = {"out_dtype": out.dtype, "out_shape": out.shape, **params}
+  if suits_chunks(*which):
+    return emit(ctx, by_chunks, ctx.avals_in, (x, y), **kind)
   if suits_taps(*which):
     return emit(ctx, by_taps, ctx.avals_in, (x, y),
                 feature_group_count=feature_group_count, **kind)
