@@ -55,7 +55,13 @@ def _trace(
     fun: Any, who: str, in_tree: Any, avals: tuple[Any, ...], static: Any, dropped: Any,
 ) -> Traced:
   """Traces `fun`; `static` is `(positions, values, names and values)`."""
-  if _config.current().no_tracing:
+  options = _config.current()
+  if options.explain_cache_misses:
+    from gnomon.api.explain import explain  # few programs ask for it
+
+    explain(
+        fun, who, in_tree, avals, static, trace_context(), _trace_cached.cache_keys())
+  if options.no_tracing:
     raise RuntimeError(
         f"the function {tools.describe_function(fun)} would be traced for {who}, but the "
         "option no_tracing is set: it was not called with these types before")
@@ -127,6 +133,7 @@ class JitInfo:
     self.fun, self.name = fun, tools.function_name(fun)
     self.keep_unused, self.inline, self.device = keep_unused, inline, device
     self.options = dict(options or {})
+    self.shardings: Any = None  # what was asked for, if it is over several devices
     nums = tools.int_tuple(static_argnums, "static_argnums")
     names = tools.str_tuple(static_argnames, "static_argnames")
     donate = tools.int_tuple(donate_argnums, "donate_argnums")
@@ -184,7 +191,8 @@ class JitInfo:
     return (
         self.static_argnums, self.static_argnames, self.donate_argnums,
         self.donate_argnames, self.keep_unused, self.inline, self.device,
-        tuple(sorted(self.options.items())))
+        tuple(sorted(self.options.items())),
+        self.shardings and placement.key_of(self.shardings))
 
   # ---- a call that C++ cannot answer
 
@@ -263,6 +271,8 @@ class JitInfo:
     donated = self.donated(tree, static)
     operands = [
         x if type(x) is Array else as_operand(x, own=d) for x, d in zip(leaves, donated)]
+    if backends.device_count() > 1 and placement.is_spread(self, traced, operands):
+      return placement.run_spread(self, traced, operands, tree, donated)
     device = self.device or common_device(operands, f"the jitted function {self.name}")
     exe = self.executable(traced.jaxpr, device, donated)
     committed = self.device is not None or any(physical(x)._committed for x in operands)
@@ -332,6 +342,8 @@ def run_jitted(
 
 def _shard_arg(x: Any, sharding: Any, layout: Any) -> Any:
   del layout
+  if len(sharding._internal_device_list) > 1:
+    return spread.place(as_operand(x), sharding)
   return to_device(x, next(iter(sharding.device_set)))
 
 
@@ -387,14 +399,18 @@ def jit(
         keep_unused=keep_unused, device=device, backend=backend, inline=inline,
         compiler_options=compiler_options)
   tools.check_callable(fun, "jit")
+  shardings = None
   if in_shardings is not None or out_shardings is not None:
-    device = placement.device_of(in_shardings, out_shardings, device)
+    shardings = placement.over_several(in_shardings, out_shardings)
+    if shardings is None:
+      device = placement.device_of(in_shardings, out_shardings, device)
   if backend is not None and device is None:
     device = backends.devices(backend)[0]
   info = JitInfo(
       fun, static_argnums=static_argnums, static_argnames=static_argnames,
       donate_argnums=donate_argnums, donate_argnames=donate_argnames,
       keep_unused=keep_unused, inline=inline, device=device, options=compiler_options)
+  info.shardings = shardings
   return _wrap(fun, info)
 
 

@@ -52,12 +52,17 @@ def filtered(fun: F) -> F:
   return call  # type: ignore[return-value]
 
 
-def describe_function(fun: Any) -> str:
-  """`name at file:line`, for messages."""
+def unwrapped(fun: Any) -> Any:
+  """The function inside wrappers and partial applications."""
   inner = inspect.unwrap(fun) if hasattr(fun, "__wrapped__") else fun
   while isinstance(inner, functools.partial):
     inner = inner.func
-  code = getattr(inner, "__code__", None)
+  return inner
+
+
+def describe_function(fun: Any) -> str:
+  """`name at file:line`, for messages."""
+  code = getattr(unwrapped(fun), "__code__", None)
   name = function_name(fun)
   return f"{name} at {code.co_filename}:{code.co_firstlineno}" if code else name
 
