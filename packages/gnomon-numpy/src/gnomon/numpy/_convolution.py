@@ -10,13 +10,9 @@ from gnomon import lax
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._contraction import KEYWORDS, Options, dot_general
+from gnomon.numpy._contraction import KEYWORDS, Options
 from gnomon.numpy._promotion import promote_dtypes_inexact
-from gnomon.numpy._values import array_of, arrays_of, is_kind, scalar
-
-# So many products at once are one product of a matrix; more are summed step by step,
-# which needs no room for the matrix.
-_AT_ONCE = 1 << 22
+from gnomon.numpy._values import array_of, arrays_of, is_kind
 
 
 def _checked(name: str, a: Any, v: Any, mode: str) -> list[Any]:
@@ -55,29 +51,12 @@ def _convolve(x: Any, kernel: Any, mode: str, options: Options) -> Any:
 def _sums(x: Any, kernel: Any, mode: str, options: Options) -> Any:
   n, m = typeof(x).shape[0], typeof(kernel).shape[0]
   start, stop = _range(n, m, mode)
-  zero = scalar(0, typeof(x).dtype)
-  # Output i reads from padded x at i .. i + m - 1, against the reversed kernel.
-  padded = lax.pad(x, zero, [(m - 1 - start, stop - n, 0)])
   reverse = lax.rev(kernel, (0,)) if m > 1 else kernel
-  size = stop - start
-  if size * m <= _AT_ONCE:
-    numbers = lax.GatherDimensionNumbers((1,), (), (0,))
-    at = lax.broadcasted_iota(np.int32, (size, 1), 0)
-    rows = lax.gather(
-        padded, at, numbers, (m,), mode="promise_in_bounds", indices_are_sorted=True)
-    return dot_general(rows, reverse, ((1,), (0,)), ((), ()), options)
-  first = dot_general(
-      lax.slice_in_dim(padded, 0, 1), lax.slice_in_dim(reverse, 0, 1), ((), ()), ((), ()),
-      options)
-  total = lax.full((size,), 0, typeof(first).dtype)
-
-  def add(total: Any, step: Any) -> tuple[Any, None]:
-    j, factor = step
-    part = lax.dynamic_slice_in_dim(padded, j, size)
-    product = dot_general(part, factor, ((), ()), ((), ()), options)
-    return lax.add(total, product), None
-
-  return lax.scan(add, total, (lax.iota(np.int32, m), reverse))[0]
+  out = lax.conv_general_dilated(
+      lax.expand_dims(x, (0, 1)), lax.expand_dims(reverse, (0, 1)), (1,),
+      [(m - 1 - start, stop - n)], precision=options.precision,
+      preferred_element_type=options.preferred_element_type)
+  return lax.squeeze(out, (0, 1))
 
 
 @compiled(static=("mode", *KEYWORDS))
