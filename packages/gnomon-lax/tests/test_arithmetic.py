@@ -223,7 +223,7 @@ def test_mul_in_another_dtype() -> None:
 
 
 @pytest.mark.parametrize(("call", "error", "match"), [
-    (lambda: lax.add(np.ones(2, np.int32), np.ones(2)), TypeError, "equal dtypes"),
+    (lambda: lax.add(np.ones(2, np.int32), np.ones(2)), TypeError, "the same dtypes"),
     (lambda: lax.add(np.ones(2), np.ones(3)), TypeError, "incompatible shapes"),
     (lambda: lax.add(np.ones((3, 1)), np.ones(3)), TypeError, "incompatible shapes"),
     (lambda: lax.add(True, True), TypeError, "does not accept dtype bool"),
@@ -235,7 +235,7 @@ def test_mul_in_another_dtype() -> None:
     (lambda: lax.integer_pow(np.int32(2), -1), TypeError, "negative power"),
     (lambda: lax.integer_pow(2.0, 0.5), TypeError, "integer"),
     (lambda: lax.pow(np.int32(2), np.int32(2)), TypeError, "does not accept dtype int32"),
-    (lambda: lax.pow(np.float32(2), np.float64(2)), TypeError, "equal dtypes"),
+    (lambda: lax.pow(np.float32(2), np.float64(2)), TypeError, "the same dtypes"),
     (lambda: lax.clamp(np.zeros(3), np.float64(1), 2.0), TypeError, "min has the shape"),
     (lambda: lax.clamp(0.0, np.ones((2, 3)), np.ones((1, 3))), TypeError, "max has"),
     (lambda: lax.mul(1.0, 1.0, out_dtype=bool), TypeError, "out_dtype"),

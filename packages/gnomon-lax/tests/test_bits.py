@@ -99,7 +99,7 @@ def test_bitcast_of_itself_and_derivatives() -> None:
     (lambda: lax.bitcast_convert_type(1.0, "complex64"), TypeError, "complex64"),
     (lambda: lax.population_count(True), TypeError, "does not accept dtype bool"),
     (lambda: lax.shift_left(1.0, 1.0), TypeError, "does not accept dtype float32"),
-    (lambda: lax.shift_left(np.int32(1), np.int8(1)), TypeError, "equal dtypes"),
+    (lambda: lax.shift_left(np.int32(1), np.int8(1)), TypeError, "the same dtypes"),
     (lambda: lax.bitwise_and(1.0, 1.0), TypeError, "does not accept dtype float32"),
 ])
 def test_errors(call: Any, error: Any, match: str) -> None:

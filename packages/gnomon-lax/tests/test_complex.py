@@ -67,7 +67,7 @@ def test_derivatives_at_zero_are_zero() -> None:
     (lambda: lax.imag(np.int32(1)), "imag does not accept dtype int32"),
     (lambda: lax.conj(np.float16(1)), "conj does not accept dtype float16"),
     (lambda: lax.complex(1j, 1j), "complex does not accept dtype complex128"),
-    (lambda: lax.complex(np.float32(1), np.float64(1)), "equal dtypes"),
+    (lambda: lax.complex(np.float32(1), np.float64(1)), "the same dtypes"),
     (lambda: lax.abs(np.uint8(1)), "abs does not accept dtype uint8"),
 ])
 def test_errors(call: Any, match: str) -> None:

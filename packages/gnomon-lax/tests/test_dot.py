@@ -237,3 +237,13 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_errors(call: Callable[[], Any], error: type[Exception], words: str) -> None:
   with pytest.raises(error, match=words):
     call()
+
+
+def test_floats_of_eight_bits_keep_their_formats():
+  """Neither of two formats holds the numbers of the other."""
+  narrow, wide = np.dtype("float8_e4m3fn"), np.dtype("float8_e5m2")
+  x, y = np.float32([[1.125, 3.25]]), np.float32([[57344.0], [0.25]])
+  for left, right in ((narrow, wide), (wide, narrow)):
+    a, b = x.astype(left), y.astype(right)
+    got = lax.dot(a, b, preferred_element_type=np.float32)
+    np.testing.assert_allclose(got, a.astype(np.float32) @ b.astype(np.float32))

@@ -113,7 +113,7 @@ def test_composite_errors():
   def closing(x, scale):
     return lax.composite(lambda y: lax.mul(y, scale), "my.f")(x)
   with pytest.raises(
-      gnomon.errors.UnexpectedTracerError, match="Tracer as a constant in the decompos"):
+      gnomon.errors.UnexpectedTracerError, match="JAX Tracer as a constant in"):
     gnomon.jit(closing)(f32(1), f32(2))
 
 

@@ -409,9 +409,9 @@ def _call(
 @pytest.mark.parametrize(("call", "error", "match"), [
     (_call((1,), (0,), (0,), updates=np.zeros((2, 4), "int32")), TypeError, "dtype"),
     (_call((2,), (0,), (0,)), TypeError, "update_window_dims must be within"),
-    (_call((1,), (0,), (0,), updates=Z[0]), TypeError, "of 2 dimensions"),
+    (_call((1,), (0,), (0,), updates=Z[0]), TypeError, "must be of rank 2; got 1"),
     (_call((1,), (0,), (0,), updates=Z), TypeError,
-     "sizes of the indices"),
+     "Bounds of the scatter dimensions"),
     (_call((1,), (0,), (0,), updates=np.zeros((2, 5), "f4")), TypeError, "no larger"),
     (_call((1,), (), (0,)), TypeError, "one entry of update_window_dims"),
     (_call((1,), (0,), (0, 1)), TypeError, "operand_dims needs one entry"),
@@ -427,7 +427,7 @@ def _call(
                                update_shape=(2,)), TypeError, "arrays from outside"),
     (lambda: lax.scatter_apply(Z[0], J, lambda y: lax.lt(y, 1.0), POINTS,
                                update_shape=(2,)), TypeError, "returns bool"),
-    (lambda: lax.scatter_apply(Z[0], J, lax.sin, POINTS), TypeError, "of 1 dimensions"),
+    (lambda: lax.scatter_apply(Z[0], J, lax.sin, POINTS), TypeError, "of rank 1; got 0"),
 ])
 def test_errors(call: Any, error: Any, match: Any) -> None:
   with pytest.raises(error, match=match):

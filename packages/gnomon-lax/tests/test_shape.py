@@ -199,8 +199,8 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: lax.concatenate([X, X], -1), TypeError, "negative ones"),
     (lambda: lax.concatenate([X, X.astype("int32")], 0), TypeError, "same dtypes"),
     (lambda: lax.concatenate([1.0, 2.0], 0), TypeError, "out of bounds"),
-    (lambda: lax.split(X, (1, 1), 1), ValueError, "sum to 2"),
-    (lambda: lax.split(X, (-1, 5), 1), ValueError, "not negative"),
+    (lambda: lax.split(X, (1, 1), 1), ValueError, "Sum of sizes 2"),
+    (lambda: lax.split(X, (-1, 5), 1), ValueError, "must be nonnegative"),
     (lambda: lax.split(X, (4,), 2), ValueError, "out of bounds"),
     (lambda: lax.pad(X, np.int32(0), [(0, 0, 0)] * 2), TypeError, "one dtype"),
     (lambda: lax.pad(X, X, [(0, 0, 0)] * 2), ValueError, "scalar"),
@@ -241,3 +241,17 @@ def test_printed_programs() -> None:
       "split[axis=1 sizes=(1, 3)]", "tile[reps=(2, 1)]",
       "iota[dimension=0 dtype=int32 shape=(5,) sharding=None]"):
     assert part in text, text
+
+
+def test_sizes_may_be_arrays():
+  assert lax.reshape(np.ones(3, np.float32), (lax.add(1, 2), 1)).shape == (3, 1)
+  for sizes in ((np.array([3, 1]),), (1.5, 2.0)):
+    with pytest.raises(TypeError, match="concrete values of integer type"):
+      lax.reshape(np.ones(3), sizes)
+
+
+@pytest.mark.parametrize(("value", "dtype", "expected"), [
+    (2 ** 32, "int32", 0), (2 ** 31 + 5, "uint32", 2 ** 31 + 5), (2 ** 70 + 1, "int32", 1),
+    (-3, "uint32", 2 ** 32 - 3), (2 ** 32, "float32", 2.0 ** 32)])
+def test_integers_beyond_the_dtype_keep_their_low_bits(value, dtype, expected):
+  assert lax.convert_element_type(value, dtype).tolist() == expected

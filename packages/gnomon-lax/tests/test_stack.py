@@ -54,7 +54,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: lax.unstack(X, 2), ValueError, "out of bounds"),
     (lambda: lax.unstack(1.0), ValueError, "out of bounds"),
     (lambda: lax.broadcast_like(X, X[0]), ValueError, "fewer dimensions"),
-    (lambda: lax.broadcast_like(X[:, 0], X), ValueError, "cannot broadcast"),
+    (lambda: lax.broadcast_like(X[:, 0], X), TypeError, "must either be 1, or be"),
     (lambda: lax.select(X > 0, X, I), TypeError, "one shape and dtype"),
     (lambda: lax.select(X, X, X), TypeError, "bool"),
     (lambda: lax.shape_as_value((-1,)), TypeError, "not negative")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,22 +66,28 @@ def _(x: ShapedArray, *, shape: Shape, broadcast_dimensions: Shape,
       sharding: Any) -> tuple[ShapedArray]:
   dims = broadcast_dimensions
   if len(dims) != x.ndim:
-    raise ValueError(
-        f"broadcast_in_dim needs one entry of broadcast_dimensions a dimension of the "
-        f"operand: got {dims} for the operand shape {x.shape}")
+    raise TypeError(
+        "broadcast_in_dim: broadcast_dimensions must have length equal to operand ndim: "
+        f"got {dims} for the operand shape {x.shape}")
+  if len(shape) < x.ndim:
+    raise TypeError(
+        "broadcast_in_dim: target broadcast shape must have equal or higher rank to the "
+        f"operand shape: got {shape} for the operand shape {x.shape}")
+  if any(not 0 <= d < len(shape) for d in dims):
+    raise TypeError(
+        "broadcast_in_dim broadcast_dimensions must be a subset of output dimensions: "
+        f"got {dims} for the {len(shape)} dimensions of {shape}")
   if any(a >= b for a, b in itertools.pairwise(dims)):
-    raise ValueError(
-        f"broadcast_in_dim needs strictly increasing broadcast_dimensions, got {dims}")
-  if dims and (dims[0] < 0 or dims[-1] >= len(shape)):
-    raise ValueError(
-        f"broadcast_in_dim needs broadcast_dimensions within the result's {len(shape)} "
-        f"dimensions, got {dims}")
+    raise TypeError(
+        "broadcast_in_dim broadcast_dimensions must not contain duplicates, and must "
+        f"increase: got {dims}")
   if any(n not in (1, shape[d]) for n, d in zip(x.shape, dims)):
-    raise ValueError(
-        f"broadcast_in_dim cannot broadcast the operand shape {x.shape} to {shape} along "
-        f"the dimensions {dims}: sizes must be equal or 1")
+    raise TypeError(
+        "broadcast_in_dim: operand dimension sizes must either be 1, or be equal to "
+        "their corresponding dimensions in the target broadcast shape: got the operand "
+        f"shape {x.shape} for {shape} along the dimensions {dims}")
   if any(n < 0 for n in shape):
-    raise ValueError(
+    raise TypeError(
         f"broadcast_in_dim needs a shape without negative sizes, got {shape}")
   return (ShapedArray(shape, x.dtype, x.weak_type),)
 
@@ -164,6 +171,8 @@ def reshape(
     TypeError: the sizes have another product than the operand's.
   """
   new_sizes = tuple(new_sizes)
+  if not all(type(n) is int for n in new_sizes):
+    new_sizes = _whole_sizes(new_sizes)
   x = typeof(operand)
   if dimensions is not None and tuple(dimensions) != tuple(range(x.ndim)):
     return reshape(transpose(operand, tuple(dimensions)), new_sizes)
@@ -171,6 +180,16 @@ def reshape(
     return operand
   return reshape_p.bind(
       operand, new_sizes=new_sizes, dimensions=None, sharding=out_sharding)[0]
+
+
+def _whole_sizes(sizes: Sequence[Any]) -> Shape:
+  """Sizes as integers, which may be given as arrays that hold one."""
+  try:
+    return tuple([operator.index(n) for n in sizes])
+  except TypeError:
+    raise TypeError(
+        "Shapes must be 1D sequences of concrete values of integer type, got "
+        f"{tuple(sizes)}") from None
 
 
 reshape_p = Primitive("reshape")
@@ -219,13 +238,14 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
   """
   x = typeof(array)
   dims = []
-  for d in dimensions:
+  for d in map(operator.index, dimensions):
     if not -x.ndim <= d < x.ndim:
       raise ValueError(
-          f"squeeze: the dimension {d} is out of range for the shape {x.shape}")
+          f"squeeze: axis {d} is out of bounds for array of dimension {x.ndim} (its "
+          f"shape is {x.shape})")
     dims.append(d % x.ndim)
   if len(set(dims)) != len(dims):
-    raise ValueError(f"squeeze: repeated dimensions in {tuple(dimensions)}")
+    raise ValueError(f"squeeze: dimensions are not unique: {tuple(dimensions)}")
   if not dims and not _is_raw(array):
     return array
   return squeeze_p.bind(array, dimensions=tuple(sorted(dims)))[0]
@@ -238,8 +258,8 @@ squeeze_p = Primitive("squeeze")
 def _(x: ShapedArray, *, dimensions: Shape) -> tuple[ShapedArray]:
   if any(x.shape[d] != 1 for d in dimensions):
     raise ValueError(
-        f"squeeze: cannot remove the dimensions {dimensions} of the shape {x.shape}: "
-        "their sizes must be 1")
+        "squeeze: cannot select an axis to squeeze out which has size not equal to one, "
+        f"got the dimensions {dimensions} of the shape {x.shape}")
   shape = tuple(n for d, n in enumerate(x.shape) if d not in dimensions)
   return (ShapedArray(shape, x.dtype, x.weak_type),)
 
@@ -326,6 +346,10 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
   >>> lax.convert_element_type(1.7, 'int32').dtype
   dtype('int32')
   """
+  if type(operand) is int and abs(operand) >> 31:  # as C does it: the low bits
+    low = ((operand + 2 ** 63) % 2 ** 64) - 2 ** 63
+    wide = dtypes.issubdtype(new_dtype, np.integer)
+    operand = np.asarray(low) if wide else np.asarray(float(operand))
   weak = new_dtype in (bool, int, float, complex) and new_dtype is not bool
   dtype = dtypes.canonicalize_dtype(new_dtype, allow_extended_dtype=True)
   return convert(operand, dtype, weak)

@@ -73,8 +73,8 @@ def composite(
     for c in body.consts:
       if isinstance(c, Tracer):
         raise UnexpectedTracerError(
-            f"Found a Tracer as a constant in the decomposition for the composite op "
-            f"'{name}': it closes over a value of type {c.aval} that is being traced. "
+            "Found a JAX Tracer as a constant in the decomposition for the composite op "
+            f"'{name}'. It closes over a value of type {c.aval} that is being traced. "
             f"Pass it as a positional argument instead. {c.origin(past=True)}".rstrip())
     jaxpr = body.jaxpr
     if body.consts:  # arrays are constants of the function

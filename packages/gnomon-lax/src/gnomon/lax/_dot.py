@@ -226,8 +226,9 @@ def _(ctx: Any, x: Any, y: Any, *, dimension_numbers: Pairs, precision: Canonica
     accepted = precision.supported_lhs_types
     if accepted is not None and common not in map(np.dtype, accepted):
       common, result = np.dtype(accepted[0]), np.dtype(precision.accumulation_type)
-  x = b.convert(x, ax, ShapedArray(ax.shape, common))
-  y = b.convert(y, ay, ShapedArray(ay.shape, common))
+  if not (_is_small_float(ax.dtype) and _is_small_float(ay.dtype)):
+    x = b.convert(x, ax, ShapedArray(ax.shape, common))
+    y = b.convert(y, ay, ShapedArray(ay.shape, common))
   attrs = {
       "dot_dimension_numbers": b.attr(
           f"#stablehlo.dot<lhs_batching_dimensions = {list(bx)}, rhs_batching_dimensions "
@@ -240,6 +241,11 @@ def _(ctx: Any, x: Any, y: Any, *, dimension_numbers: Pairs, precision: Canonica
   kind = ShapedArray(out.shape, result)
   return [b.convert(
       b.op1("stablehlo.dot_general", b.tensor(kind), (x, y), attrs), kind, out)]
+
+
+def _is_small_float(dtype: Any) -> bool:
+  """Whether a dtype is one of 8 bits: none of these holds the numbers of another."""
+  return dtypes.issubdtype(dtype, np.floating) and dtypes.itemsize_bits(dtype) <= 8
 
 
 def _shifted(dims: Dims, new: int | None) -> Dims:

@@ -114,12 +114,13 @@ def _(x: ShapedArray, indices: ShapedArray, *, dimension_numbers: GatherDimensio
   offset, collapsed, _, batching, _ = dimension_numbers
   if len(slice_sizes) != x.ndim:
     raise TypeError(
-        f"gather needs one entry of slice_sizes a dimension of the operand: got "
+        "Gather op must have one slice size for every input dimension: got "
         f"{slice_sizes} for the operand {x}")
-  if any(not 0 <= n <= size for n, size in zip(slice_sizes, x.shape)):
-    raise TypeError(
-        f"gather needs slice_sizes from 0 to the operand's sizes: got {slice_sizes} for "
-        f"the operand {x}")
+  for d, (n, size) in enumerate(zip(slice_sizes, x.shape)):
+    if not 0 <= n <= size:
+      raise TypeError(
+          f"Slice size at index {d} in gather op is out of range, which is from 0 to "
+          f"{size}: got {slice_sizes} for the operand {x}")
   for name, dims in (("collapse", collapsed), ("batch", batching)):
     for d in dims:
       if slice_sizes[d] > 1:

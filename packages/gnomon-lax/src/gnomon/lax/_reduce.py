@@ -76,7 +76,7 @@ def reduce(
   inits, init_tree = tree_flatten(init_values)
   if tree != init_tree:
     raise ValueError(
-        "reduce needs operands and init_values of one structure, got "
+        "reduce: Operands must have the same tree structure as init_values, got "
         f"{tree} and {init_tree}")
   if not xs:
     raise ValueError("reduce needs at least one operand")
@@ -101,7 +101,7 @@ def initial_value(name: str, x: Any, init: Any) -> Any:
   """An initial value, Python numbers in the dtype of the operand."""
   aval, own = typeof(x), typeof(init)
   if own.shape:
-    raise ValueError(f"{name} needs scalars as init_values, got {own}")
+    raise ValueError(f"{name} found non-scalar initial value: got {own}")
   if type(init) in (bool, int, float, complex):
     weak = aval.weak_type and own.dtype == aval.dtype
     return init if weak else np.asarray(init).astype(aval.dtype)[()]

@@ -48,7 +48,7 @@ def check_axes(name: str, axes: Axes, x: ShapedArray) -> None:
     raise ValueError(
         f"{name}: the axes {axes} must be between 0 and {x.ndim - 1}, for {x}")
   if len(set(axes)) != len(axes):
-    raise ValueError(f"{name}: repeated axes in {axes}")
+    raise ValueError(f"{name}: duplicate value in 'axes' of reduction: {axes}")
 
 
 def dropped(x: ShapedArray, axes: Axes) -> tuple[int, ...]:
@@ -402,11 +402,14 @@ def _first_extreme(name: str, best: Primitive, nan_last: bool) -> Primitive:
   def _(x: ShapedArray, *, axes: Axes, index_dtype: Any) -> tuple[ShapedArray]:
     check_dtype(name, x, REAL_OR_BOOL)
     if not dtypes.issubdtype(index_dtype, np.integer):
-      raise TypeError(f"{name} needs an integer dtype as index_dtype, got {index_dtype}")
-    check_axes(name, axes, x)
+      raise TypeError(
+          f"{name}: index_dtype must be an integer type, but got {index_dtype}")
+    if not 0 <= axes[0] < x.ndim:
+      raise ValueError(f"{name}: Invalid axis {axes[0]} for operand of type {x}")
     if x.shape[axes[0]] == 0:
       raise ValueError(
-          f"{name} needs an axis with elements: axis {axes[0]} of {x} has none")
+          f"argmin and argmax require non-empty reduced dimension: in {name}, axis "
+          f"{axes[0]} of {x} has no elements")
     return (ShapedArray(dropped(x, axes), index_dtype),)
 
   def program(x: Any, *, axes: Axes, index_dtype: Any) -> list[Any]:

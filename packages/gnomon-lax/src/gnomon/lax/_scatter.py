@@ -282,9 +282,9 @@ def _check_updates(
   ndim = indices.ndim - 1 + len(window)
   if updates.ndim != ndim:
     raise TypeError(
-        f"{name} needs updates of {ndim} dimensions, those of the indices but the last "
-        f"and {len(window)} of update_window_dims: got the updates {updates} for the "
-        f"indices {indices}")
+        f"{name}: Updates tensor must be of rank {ndim}; got {updates.ndim}. These are "
+        f"the dimensions of the indices but the last and {len(window)} of "
+        f"update_window_dims: got the updates {updates} for the indices {indices}")
   check_dims(name, "update_window_dims", window, ndim)
   within = [d for d in range(x.ndim) if d not in (*absent, *batching)]
   if len(window) != len(within):
@@ -295,8 +295,9 @@ def _check_updates(
   outer = tuple([n for d, n in enumerate(updates.shape) if d not in window])
   if outer != indices.shape[:-1]:
     raise TypeError(
-        f"{name} needs updates with the sizes of the indices, but the last, outside of "
-        f"windows: got {outer} in the updates {updates} for the indices {indices}")
+        f"{name}: Bounds of the scatter dimensions of updates must be those of the "
+        f"indices, but the last: got {outer} in the updates {updates} for the indices "
+        f"{indices}")
   for d, u in zip(within, window):
     if updates.shape[u] > x.shape[d]:
       raise TypeError(

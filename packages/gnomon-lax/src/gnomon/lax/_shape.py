@@ -298,11 +298,11 @@ split_p = Primitive("split")
 @typing_rule.define(split_p)
 def _(x: ShapedArray, *, sizes: Shape, axis: int) -> tuple[ShapedArray, ...]:
   if any(n < 0 for n in sizes):
-    raise ValueError(f"split needs sizes that are not negative, got {sizes}")
+    raise ValueError(f"Sizes passed to split must be nonnegative, got {sizes}")
   if sum(sizes) != x.shape[axis]:
     raise ValueError(
-        f"split needs sizes whose sum is the size of the axis: {sizes} sum to "
-        f"{sum(sizes)}, axis {axis} of the shape {x.shape} has {x.shape[axis]}")
+        f"split: Sum of sizes {sum(sizes)} must be equal to the size of axis {axis}, got "
+        f"{sizes} for the shape {x.shape}, which has {x.shape[axis]}")
   return tuple(
       ShapedArray((*x.shape[:axis], n, *x.shape[axis + 1:]), x.dtype, x.weak_type)
       for n in sizes)
@@ -379,21 +379,22 @@ def _(
     raise TypeError(
         f"pad needs an operand and a padding value of one dtype, got {x} and {value}")
   if value.shape:
-    raise ValueError(f"pad needs a scalar as padding value, got {value}")
+    raise ValueError(f"pad: padding_value must be a scalar, got {value}")
   if len(padding_config) != x.ndim or any(len(c) != 3 for c in padding_config):
     raise ValueError(
         "pad needs one (low, high, interior) a dimension of the operand as "
         f"padding_config: got {padding_config} for the shape {x.shape}")
   if any(c[2] < 0 for c in padding_config):
     raise ValueError(
-        f"pad needs interior padding that is not negative, got {padding_config}")
+        "pad: interior padding in padding_config must be nonnegative, got "
+        f"{padding_config}")
   shape = tuple(
       low + high + (n + max(n - 1, 0) * inner)
       for n, (low, high, inner) in zip(x.shape, padding_config))
   if any(n < 0 for n in shape):
     raise ValueError(
-        f"pad cuts off more than there is: {padding_config} of the shape {x.shape} would "
-        f"give the shape {shape}")
+        f"pad: Dimension size after padding is not at least 0: {padding_config} cuts off "
+        f"more than the shape {x.shape} has, and would give the shape {shape}")
   return (ShapedArray(shape, x.dtype, x.weak_type and value.weak_type),)
 
 

@@ -297,6 +297,10 @@ def _(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ShapedArray]:
   if not 0 <= k <= x.shape[axis]:
     raise ValueError(
         f"top_k needs k between 0 and the size of axis {axis} of {x}: got {k}")
+  if x.shape[axis] > 2 ** 31 - 1:
+    raise ValueError(
+        "top_k returns int32 indices, which will overflow for array dimensions larger "
+        f"than the greatest int32: axis {axis} of {x} is")
   shape = (*x.shape[:axis], k, *x.shape[axis + 1:])
   return x.update(shape=shape), ShapedArray(shape, np.dtype("int32"))
 

@@ -101,7 +101,8 @@ def _(ctx: Any, x: Any, *, prevent_mlir_dce: bool) -> Any:
   if prevent_mlir_dce:
     b = ctx.b
     b.op("stablehlo.custom_call", [], (x,), {
-        "call_target_name": b.string("dce_sink"), "has_side_effect": b.flag(True)})
+        "call_target_name": b.string("dce_sink"), "has_side_effect": b.flag(True),
+        "api_version": b.i32(4)})
   return []
 
 
