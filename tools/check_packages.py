@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE, META = "gnomon-core", "gnomon"
+SHARED = "experimental"  # core owns the package; others own modules in it
 MODULES_OF = {  # distributions whose module has another name
     "absl-py": "absl", "pillow": "PIL", "scikit-learn": "sklearn"}
 
@@ -106,7 +107,8 @@ def slices(names: Iterable[str], owners: Mapping[str, str]) -> set[str]:
   """The packages that own the `gnomon.*` modules among `names`."""
   parts = (name.split(".") for name in names)
   return {
-      owners.get(part[1], CORE) for part in parts if part[0] == "gnomon" and len(part) > 1
+      owners.get(".".join(part[1:3]) if part[1] == SHARED else part[1], CORE)
+      for part in parts if part[0] == "gnomon" and len(part) > 1
   }
 
 
@@ -125,12 +127,23 @@ def modules(requirements: Iterable[Requirement]) -> set[str]:
 # The checks
 
 
+def parts_of(namespace: pathlib.Path) -> Iterator[tuple[str, pathlib.Path]]:
+  """What a package adds to `gnomon`: the dotted names below it, and their paths."""
+  for path in sorted(namespace.glob("*")):
+    if path.name == SHARED and path.is_dir():
+      yield from (
+          (f"{SHARED}.{inner.stem}", inner) for inner in sorted(path.glob("*"))
+          if inner.name != "__pycache__")
+    else:
+      yield path.stem, path
+
+
 def owners_of(packages: Mapping[str, Package]) -> dict[str, str]:
   """The package behind each name below `gnomon`; core's need not be listed."""
   return {
-      path.stem: package.name
+      name: package.name
       for package in packages.values() if package.name != CORE
-      for path in package.namespace.glob("*")
+      for name, _ in parts_of(package.namespace)
   }
 
 
@@ -191,14 +204,15 @@ def namespace_problems(package: Package, owned: Iterable[str]) -> Iterator[str]:
     if not (package.namespace / "py.typed").is_file():
       yield "lacks src/gnomon/py.typed"
     return
-  for path in sorted(package.namespace.glob("*")):
+  for name, path in parts_of(package.namespace):
+    place = path.relative_to(package.namespace.parent)
     if path.name in ("__init__.py", "py.typed"):
-      yield f"has src/gnomon/{path.name}, which belongs to {CORE}"
+      yield f"has src/{place}, which belongs to {CORE}"
     elif path.is_dir() and path.name != "__pycache__":
-      if path.name in owned:
-        yield f"shares gnomon.{path.name} with another package"
+      if name in owned:
+        yield f"shares gnomon.{name} with another package"
       if not (path / "py.typed").is_file():
-        yield f"lacks src/gnomon/{path.name}/py.typed"
+        yield f"lacks src/{place}/py.typed"
 
 
 def meta_problems(meta: Package, packages: Mapping[str, Package]) -> Iterator[str]:
@@ -231,8 +245,8 @@ def problems(root: pathlib.Path) -> Iterator[str]:
     if package.name != folder:
       yield f"{folder}: the folder and the project's name {package.name!r} differ"
     owned = {
-        path.name for other in packages.values() if other is not package
-        for path in other.namespace.glob("*")
+        name for other in packages.values() if other is not package
+        for name, _ in parts_of(other.namespace)
     }
     found = [
         *pin_problems(package, packages),

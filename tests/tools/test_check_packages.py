@@ -143,6 +143,27 @@ def test_one_owner(tree: Tree) -> None:
   assert "gnomon-lax: shares gnomon.lax with another package" in tree.problems()
 
 
+def test_a_shared_part(tree: Tree) -> None:
+  where = "packages/gnomon-lax/src/gnomon/experimental"
+  tree.write("packages/gnomon-core/src/gnomon/experimental/__init__.py", "")
+  tree.write(f"{where}/odd.py", "")
+  tree.write("packages/gnomon-core/src/gnomon/experimental/even.py", "")
+  assert tree.problems() == ""
+  core = "packages/gnomon-core/src/gnomon/a.py"
+  tree.write(core, "from gnomon.experimental import even\n")
+  assert tree.problems() == ""
+  tree.write(core, "from gnomon.experimental import odd\n")
+  assert "gnomon-core: the sources import a module of gnomon-lax" in tree.problems()
+  tree.write(core, "")
+  tree.write(f"{where}/__init__.py", "")
+  assert "gnomon-lax: has src/gnomon/experimental/__init__.py" in tree.problems()
+  (tree.root / where / "__init__.py").unlink()
+  tree.write(f"{where}/even/a.py", "")
+  found = tree.problems()
+  assert "gnomon-lax: shares gnomon.experimental.even with another package" in found
+  assert "gnomon-lax: lacks src/gnomon/experimental/even/py.typed" in found
+
+
 def test_meta_package(tree: Tree) -> None:
   tree.package("gnomon", ["gnomon-core~=0.1.0"], {"a.py": ""})
   found = tree.problems()

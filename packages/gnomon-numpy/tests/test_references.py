@@ -112,16 +112,6 @@ def test_dtypes(dtype):
   np.testing.assert_array_equal(np.asarray(ref[...]), np.asarray(x)[[1, 1, 2]])
 
 
-def test_keys():
-  from gnomon import random
-
-  ref = gnomon.new_ref(random.key(0))
-  gnomon.jit(lambda r: r.__setitem__(..., random.fold_in(r[...], 3)))(ref)
-  expected = random.key_data(random.fold_in(random.key(0), 3))
-  np.testing.assert_array_equal(
-      np.asarray(random.key_data(ref[...])), np.asarray(expected))
-
-
 # ---- values
 
 

@@ -16,6 +16,7 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "nn": "gnomon-nn",
     "scipy": "gnomon-scipy",
     "image": "gnomon-image",
+    "profiler": "gnomon-inspect",
     "testing": "gnomon-testing",
     "test_util": "gnomon-testing",
 }
