@@ -306,6 +306,31 @@ def digits(session: nox.Session) -> None:
 
 
 @nox.session
+def array_api(session: nox.Session) -> None:
+  """The array API standard's own suite: `nox -s array_api -- DIR`, a clone of it.
+
+  DIR is a clone of data-apis/array-api-tests with its submodule. What follows it goes to
+  pytest, as `--max-examples 100`. What may fail, and why, stands in the file of
+  exceptions; a test that is listed there and passes is shown.
+  """
+  if not session.posargs:
+    session.error("give the folder of the suite: nox -s array_api -- DIR")
+  suite = pathlib.Path(session.posargs[0]).expanduser().resolve()
+  if not any(suite.glob("array-api/src/array_api_stubs")):
+    session.error(f"{suite} is no clone of data-apis/array-api-tests with its submodule")
+  needed = str(suite / "requirements.txt")
+  install(session, wheels(closure({"gnomon-numpy"})), "-r", needed)
+  exceptions = ROOT / "packages/gnomon-numpy/tests/data/array_api_exceptions.txt"
+  session.chdir(suite)
+  session.run(
+      "pytest", "array_api_tests", "-q", "-rX", "--derandomize", "--disable-deadline",
+      "--xfails-file", str(exceptions), *session.posargs[1:],
+      env={"ARRAY_API_TESTS_MODULE": "gnomon.numpy", "GNOMON_ENABLE_X64": "1",
+           "ARRAY_API_TESTS_VERSION": "2024.12"},
+  )
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
   """Compares gnomon's speed with JAX's: `nox -s bench -- --help` for its options."""
   install(session, wheels(closure({"gnomon"})), "jaxlib==0.10.2")  # as JAX has it
