@@ -179,6 +179,10 @@ def test_ufuncs_of_one_function_are_equal() -> None:
 @pytest.mark.parametrize(("call", "error", "text"), [
     (lambda: gnp.zeros(2, 3), TypeError, r"zeros\(\(2, 3\)\)"),
     (lambda: gnp.zeros(1.0), TypeError, "Shapes must be 1D sequences"),
+    (lambda: gnomon.jit(lambda x: x.tobytes())(X), gnomon.errors.ConcretizationTypeError,
+     r"The tobytes\(\) method was called on traced array"),
+    (lambda: gnomon.jit(lambda x: x.tolist())(X), gnomon.errors.ConcretizationTypeError,
+     r"The tolist\(\) method was called on traced array"),
     (lambda: gnomon.jit(gnp.zeros)(2), TypeError, "static_argnums"),
     (lambda: gnomon.jit(gnp.tri)(2), TypeError, "Shapes must be 1D sequences"),
     (lambda: gnomon.jit(gnp.arange)(2), TypeError, "jnp.arange argument 'stop'"),

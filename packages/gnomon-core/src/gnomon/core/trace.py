@@ -312,6 +312,11 @@ class Tracer:
   def _on_host(self, error: Any, what: str) -> Any:
     return np.asarray(self._value(error, what), self.aval.dtype)
 
+  def _called(self, method: str) -> Any:
+    return self._on_host(
+        errors.ConcretizationTypeError,
+        f"The {method}() method was called on traced array {self.aval}")
+
   def __bool__(self) -> bool:
     _check_scalar(self, "the truth value")
     return bool(self._value(errors.TracerBoolConversionError, ""))
@@ -335,13 +340,16 @@ class Tracer:
 
   def item(self, *args: Any) -> Any:
     """The value as a Python scalar, where it is known."""
-    return self._on_host(
-        errors.ConcretizationTypeError, "item() was called on it").item(*args)
+    return self._called("item").item(*args)
 
   def tolist(self) -> Any:
     """The value as nested lists, where it is known."""
-    return self._on_host(
-        errors.ConcretizationTypeError, "tolist() was called on it").tolist()
+    return self._called("tolist").tolist()
+
+  def tobytes(self, order: Any = "C") -> bytes:
+    """The elements' bytes, where the value is known."""
+    found: bytes = self._called("tobytes").tobytes(order)
+    return found
 
   def __hash__(self) -> int:
     raise TypeError(
