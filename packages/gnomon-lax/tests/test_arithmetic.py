@@ -202,6 +202,12 @@ def test_dimensions_of_size_one_are_broadcast() -> None:
   _same(lax.add(x[:, :1], y), x[:, :1] + y)
   ct, = gnomon.vjp(lambda y: lax.add(x, y), y)[1](np.ones_like(x))
   assert ct.tolist() == [[2.0, 2.0, 2.0]]
+  for op in (lax.add, lax.sub, lax.mul, lax.div, lax.max):  # one operand moves
+    left, right = (lambda z, op=op: op(z, x[:, :1])), (lambda z, op=op: op(y, z))
+    for f, z in ((left, y), (right, x[:, :1])):
+      out, tangent = gnomon.jvp(f, (z + 1,), (np.ones_like(z),))
+      assert tangent.shape == out.shape == x.shape
+      assert gnomon.vjp(f, z + 1)[1](out)[0].shape == z.shape
 
 
 def test_mul_in_another_dtype() -> None:

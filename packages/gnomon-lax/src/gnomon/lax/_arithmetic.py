@@ -114,7 +114,7 @@ def _differentiate_sub(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
   if type(tx) is Zero:
     tx = Zero(out.to_tangent_aval()) if type(ty) is Zero else neg(ty)
   if type(tx) is not Zero and typeof(tx).shape != out.shape:
-    tx = broadcast(tx, out.shape, ())
+    tx = broadcast(tx, out.shape, tuple(range(typeof(tx).ndim)))
   return outs, (tx,)
 
 
