@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import ml_dtypes
@@ -195,6 +196,18 @@ def test_one_program():
   jaxpr = gnomon.make_jaxpr(lambda x: image.resize(x, (2, 8), "linear"))(gnp.ones((3, 4)))
   (equation,) = jaxpr.jaxpr.eqns
   assert (equation.primitive.name, equation.params["name"]) == ("jit", "_resize")
+
+
+def test_strict_promotion():
+  x = gnp.ones((3, 4), "bfloat16")
+  with gnomon.numpy_dtype_promotion("strict"), gnomon.numpy_rank_promotion("raise"):
+    for method in (*SMOOTH, "nearest"):
+      assert image.resize(x, (2, 7), method).shape == (2, 7)
+    for method in SMOOTH:
+      f = functools.partial(
+        image.scale_and_translate, x, (2, 7), (0, 1), method=method, antialias=False)
+      out = gnomon.eval_shape(f, scale=gnp.ones(2), translation=gnp.ones(2))
+      assert out.shape == (2, 7)
 
 
 def test_empty():

@@ -116,7 +116,7 @@ def weights(
   translation`. Columns sum to 1, or are 0 for pixels of the result that lie outside.
   """
   # In float32, whose precision the places need, whatever the dtype of the image.
-  wide = gnp.promote_types(gnp.finfo(dtype).dtype, np.float32)
+  wide = np.float32 if gnp.finfo(dtype).bits < 32 else gnp.finfo(dtype).dtype
   step = 1 / gnp.asarray(scale, wide)
   shift = gnp.asarray(translation, wide) * step
   places = lax.iota(wide, new)
@@ -126,22 +126,27 @@ def weights(
     table = _overlaps(old, places * step - shift, (places + 1) * step - shift)
   elif continued:
     pixels = lax.iota(wide, old + 2 * _REACH) - _REACH
-    table = _continued(_keys(gnp.abs(centers - pixels[:, None]), -0.75))
+    table = _continued(_keys(_distances(centers, pixels), -0.75))
   else:
     width = gnp.maximum(gnp.abs(step), 1) if antialias else 1
-    distances = gnp.abs(centers - lax.iota(wide, old)[:, None]) / width
-    table = _FILTERS[method](distances)
-  total = gnp.sum(table, axis=0)
+    distances = _distances(centers, lax.iota(wide, old))
+    table = _FILTERS[method](distances / width)
+  total = gnp.sum(table, axis=0, keepdims=True)
   enough = gnp.abs(total) > 1000 * float(np.finfo(np.float32).eps)
   table = gnp.where(enough, table / gnp.where(enough, total, 1), 0)
   if not continued:
-    table = gnp.where((centers >= -0.5) & (centers <= old - 0.5), table, 0)
+    inside = (centers >= -0.5) & (centers <= old - 0.5)
+    table = gnp.where(inside[None], table, 0)
   return table.astype(dtype)
+
+
+def _distances(centers: Any, pixels: Any) -> Any:
+  return gnp.abs(centers[None] - pixels[:, None])
 
 
 def _overlaps(old: int, first: Any, last: Any) -> Any:
   """How much of each old pixel lies between two places."""
-  low, high = gnp.minimum(first, last), gnp.maximum(first, last)
+  low, high = gnp.minimum(first, last)[None], gnp.maximum(first, last)[None]
   pixels = lax.iota(typeof(first).dtype, old)[:, None]
   return gnp.maximum(gnp.minimum(high, pixels + 1) - gnp.maximum(low, pixels), 0)
 

@@ -17,6 +17,7 @@ import gnomon.numpy as gnp
 from gnomon import custom_jvp, jit, lax, tree
 from gnomon.core import dtypes
 from gnomon.core.types import typeof
+from gnomon.nn._elementwise import wide
 from gnomon.nn._normalization import logsumexp, weights
 
 Window = int | tuple[int, int] | None
@@ -99,7 +100,7 @@ def _attention(
   grouped = gnp.reshape(q, (b, t, groups, heads // groups, size))
   logits = _scores(gnp.transpose(grouped, (0, 2, 3, 1, 4)), k, scale)
   if bias is not None:
-    logits = (logits + bias).astype(typeof(logits).dtype)
+    logits = logits + bias.astype(typeof(logits).dtype)
   seen = _seen(mask, is_causal, window, q_lengths, k_lengths, t, typeof(k).shape[1])
   shares = (
       weights(logits, -1, None) if seen is None else _masked_weights(logits, seen))
@@ -120,11 +121,11 @@ def _attention(
 def _scores(q: Any, k: Any, scale: Any) -> Any:
   """Scaled products of queries, (B, K, G, T, H), with keys, (B, S, K, H)."""
   dtype = typeof(q).dtype
-  wide = dtypes.promote_types(dtype, np.float32)
+  work = wide(dtype)
   logits = lax.dot_general(
       q, k, (((4,), (3,)), ((0, 1), (0, 2))), preferred_element_type=(
-          wide if dtypes.issubdtype(dtype, np.inexact) else None)).astype(wide)
-  return logits * gnp.asarray(scale, wide)
+          work if dtypes.issubdtype(dtype, np.inexact) else None)).astype(work)
+  return logits * gnp.asarray(scale, work)
 
 
 # ---- weights where some keys are not seen
@@ -155,7 +156,7 @@ def _(primals: Any, tangents: Any) -> Any:
 
 def _before(lengths: Any, n: int) -> Any:
   """Positions before the lengths: booleans of shape (B, n)."""
-  return lax.iota(np.int32, n) < lengths[:, None]
+  return lax.iota(np.int32, n)[None] < lengths[:, None]
 
 
 def _seen(
@@ -163,7 +164,8 @@ def _seen(
     k_lengths: Any, t: int, s: int) -> Any:
   """Which keys a query sees: booleans that fit (B, K, G, T, S); None for all."""
   parts = [] if mask is None else [mask]
-  row, column = lax.iota(np.int32, t)[:, None], lax.iota(np.int32, s)
+  shape = 1, 1, 1, t, s
+  row, column = (lax.broadcasted_iota(np.int32, shape, d) for d in (3, 4))
   if is_causal:
     parts.append(row >= column)
   if window is not None:

@@ -224,7 +224,7 @@ def _quantized_matmul(
   """The product along the last axes of both, each quantized."""
   a, sa = quantize(_padded(a, a_config.block_size), a_config)
   b, sb = quantize(_padded(b, b_config.block_size), b_config)
-  if typeof(sa).shape[2] == typeof(sb).shape[2]:
+  if a_config.block_size == b_config.block_size:
     out = scaled_matmul(a, b, sa, sb)
   else:
     size = max(typeof(a).shape[2], typeof(b).shape[2])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
+import numpy as np
 
 import gnomon.numpy as gnp
 from gnomon import custom_jvp, lax
@@ -25,6 +26,12 @@ def inexact(name: str, x: Any) -> Any:
   if dtype == aval.dtype:
     return gnp.asarray(x)
   return lax.convert_element_type(x, float if aval.weak_type else dtype)
+
+
+def wide(dtype: Any) -> Any:
+  """The dtype in which to compute with numbers of a dtype: float32 at least."""
+  dtype = dtypes.to_inexact_dtype(dtype)
+  return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
 
 
 def arraylike(name: str, **arguments: Any) -> list[Any]:

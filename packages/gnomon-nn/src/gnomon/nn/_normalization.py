@@ -238,6 +238,8 @@ def standardize(
     raise ValueError(
         f"standardize: x must be real, got {typeof(x)}; standardize its real and "
         "imaginary parts")
+  if typeof(epsilon).weak_type:
+    epsilon = gnp.asarray(epsilon, typeof(x).dtype)
   if mean is None and variance is None:
     return _standardize(x, epsilon, where, axis)[0]
   center = gnp.mean(x, axis, where=where, keepdims=True) if mean is None else mean

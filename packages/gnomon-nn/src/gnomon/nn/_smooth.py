@@ -6,8 +6,6 @@ import math
 from operator import index
 from typing import Any
 
-import numpy as np
-
 import gnomon.numpy as gnp
 from gnomon import custom_jvp, jit, lax
 from gnomon.api.custom import SymbolicZero
@@ -349,7 +347,7 @@ def log1mexp(x: Any) -> Any:
   """
   x = inexact("log1mexp", x)
   near = gnp.log(-gnp.expm1(-x))
-  return gnp.where(x < np.log(2.0), near, gnp.log1p(-gnp.exp(-x)))
+  return gnp.where(x < math.log(2), near, gnp.log1p(-gnp.exp(-x)))
 
 
 @log1mexp.defjvp

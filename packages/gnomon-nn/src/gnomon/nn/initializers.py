@@ -12,6 +12,7 @@ import numpy as np
 import gnomon.numpy as gnp
 from gnomon import random
 from gnomon.core import dtypes
+from gnomon.nn._elementwise import wide
 
 __all__ = [
     "Initializer", "constant", "delta_orthogonal", "glorot_normal", "glorot_uniform",
@@ -223,14 +224,14 @@ def _complex_parts(key: Any, shape: Any, dtype: Any) -> tuple[Any, Any]:
 def _complex_disk(key: Any, shape: Any, dtype: Any) -> Any:
   """Uniform on a disk, with variance 1."""
   fractions, directions = _complex_parts(key, shape, dtype)
-  return gnp.sqrt(2 * fractions) * directions
+  return gnp.sqrt(2 * fractions).astype(dtype) * directions
 
 
 def _complex_truncated_normal(key: Any, shape: Any, dtype: Any) -> Any:
   """Complex normal numbers of modulus below 2, by inversion: |z|² is exponential."""
   fractions, directions = _complex_parts(key, shape, dtype)
   inside = (1 - gnp.exp(gnp.asarray(-4, fractions.dtype))) * fractions
-  return gnp.sqrt(-gnp.log1p(-inside)) * directions
+  return gnp.sqrt(-gnp.log1p(-inside)).astype(dtype) * directions
 
 
 def variance_scaling(
@@ -387,12 +388,11 @@ def orthogonal(
           f"orthogonal initializer requires at least a 2D shape, got {shape}")
     columns = shape[column_axis]
     others = [n for d, n in enumerate(shape) if d != column_axis % len(shape)]
-    # There is no factorization of numbers of 16 bits.
-    wide = dtypes.promote_types(dtype, np.float32) if dtype.itemsize == 2 else dtype
+    work = wide(dtype)  # there is no factorization of numbers of 16 bits
     matrix = random.orthogonal(
-        key, math.prod(others), (), wide, columns, out_sharding=out_sharding)
+        key, math.prod(others), (), work, columns, out_sharding=out_sharding)
     weights = gnp.moveaxis(matrix.reshape(*others, columns), -1, column_axis)
-    return (gnp.asarray(scale, wide) * weights).astype(dtype)
+    return (gnp.asarray(scale, work) * weights).astype(dtype)
 
   return init
 
