@@ -8,6 +8,7 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.core.derive import elementwise_batch, linear
+from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import impl_rule, lower, typing_rule
 from gnomon.core.trace import Tracer
@@ -60,30 +61,29 @@ def _shares(x: Any, y: Any) -> bool:
 
 
 def _is_place(device: Any) -> bool:
-  return device is None or isinstance(device, (clients.Device, arrays.Sharding))
+  return device is None or isinstance(
+      device, (clients.Device, arrays.Sharding, PartitionSpec))
 
 
 def device_of(place: Any) -> Any:
   """The device that a device or a sharding stands for; None for no preference.
 
   Raises:
-    ValueError: it is no place, or a sharding over several devices.
+    ValueError: it is no place.
   """
   if place is None or isinstance(place, clients.Device):
     return place
   if isinstance(place, arrays.Sharding):
-    devices = place.device_set
-    if len(devices) == 1:
-      return next(iter(devices))
-    raise ValueError(
-        f"device_put onto {len(devices)} devices: programs over several devices come "
-        "with gnomon-sharding")
+    return place._internal_device_list[0]
   raise ValueError(
       f"device_put expects a device (gnomon.devices()[i]) or a sharding, got {place!r} "
       f"of type {type(place)}")
 
 
 def _put(x: Any, place: Any) -> Any:
+  if type(place) is PartitionSpec or (
+      isinstance(place, arrays.Sharding) and len(place._internal_device_list) > 1):
+    return _spread(x, place)
   device = device_of(place)
   aval = tools.check_leaf(x, "device_put", lambda: "x")
   if isinstance(x, Tracer):
@@ -101,6 +101,20 @@ def _put(x: Any, place: Any) -> Any:
     x = np.asarray(x, aval.dtype)
   return arrays.put(
       aval, backends.sharding_of(target), [x], [target], committed=device is not None)
+
+
+def _spread(x: Any, place: Any) -> Any:
+  """A value over several devices."""
+  from gnomon.api.constraint import constrain  # few programs have several devices
+  from gnomon.runtime import shardings, spread
+
+  tools.check_leaf(x, "device_put", lambda: "x")
+  if isinstance(x, Tracer):
+    return constrain(x, place)
+  sharding = shardings.resolve(place)
+  if isinstance(x, WrappedArray):
+    return x.with_physical(spread.place(x.physical, sharding))
+  return spread.place(x, sharding)
 
 
 def _committed(x: Any) -> Any:

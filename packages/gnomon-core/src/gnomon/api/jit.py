@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gnomon import _config
-from gnomon.api import placement, stages, tools
+from gnomon.api import stages, tools
 from gnomon.core import events
 from gnomon.core.calls import bind_call, check_aliases
 from gnomon.core.jaxpr import ClosedJaxpr
@@ -98,6 +98,12 @@ def trace_function(
   if found.outer and any(x._trace.done for x in found.outer if isinstance(x, Tracer)):
     return _trace(fun, who, in_tree, avals, static, None)  # closed over an earlier trace
   return found
+
+
+def trace_anew(
+    fun: Any, who: str, in_tree: Any, avals: tuple[Any, ...], static: Any) -> Traced:
+  """Traces a function whose static arguments have no hash, which is not remembered."""
+  return _trace(fun, who, in_tree, avals, static, None)
 
 
 def clear() -> None:
@@ -192,7 +198,7 @@ class JitInfo:
         self.static_argnums, self.static_argnames, self.donate_argnums,
         self.donate_argnames, self.keep_unused, self.inline, self.device,
         tuple(sorted(self.options.items())),
-        self.shardings and placement.key_of(self.shardings))
+        self.shardings and _placement().key_of(self.shardings))
 
   # ---- a call that C++ cannot answer
 
@@ -261,25 +267,31 @@ class JitInfo:
     trace = get_current()
     if trace is not EVAL or traced.outer:
       donated = self.donated(tree, static)
+      if self.shardings is not None:
+        leaves = _placement().constrained_in(self, leaves, tree)
       bind = bind_call if traced.refs else Primitive.bind
       outs = bind(
           jit_p, *traced.outer, *leaves, jaxpr=traced.jaxpr, name=self.name,
           donated_invars=(False,) * len(traced.outer) + donated, inline=self.inline,
           keep_unused=self.keep_unused,
           compiler_options=tuple(sorted(self.options.items())))
+      if self.shardings is not None:
+        outs = _placement().constrained_out(self, outs, traced.out_tree)
       return traced.out_tree.unflatten(outs), None
     donated = self.donated(tree, static)
     operands = [
         x if type(x) is Array else as_operand(x, own=d) for x, d in zip(leaves, donated)]
-    if backends.device_count() > 1 and placement.is_spread(self, traced, operands):
-      return placement.run_spread(self, traced, operands, tree, donated)
+    if backends.device_count() > 1 and _placement().is_spread(self, traced, operands):
+      return _placement().run_spread(self, traced, operands, tree, donated)
     device = self.device or common_device(operands, f"the jitted function {self.name}")
     exe = self.executable(traced.jaxpr, device, donated)
     committed = self.device is not None or any(physical(x)._committed for x in operands)
     placed = [to_device(physical(x), device) for x in operands]
-    watching = is_watching()
+    watching, keys = is_watching(), None
     if watching:
       watch.check_execution(f"the jitted function {self.name}")
+      keys = watch.keys()
+      checked = keys and keys.check_call(self.name, traced.jaxpr, operands)
     outs = run_jitted(
         exe, placed, committed,
         lambda i: tools.leaf_names(self.fun, tree, static[0])()[i])
@@ -287,6 +299,8 @@ class JitInfo:
       outs = write_back(exe, operands, outs)
     if watching:
       self.check_numbers(outs, traced.jaxpr, operands, donated)
+      if keys:
+        keys.attach(outs, checked)
     out = traced.out_tree.unflatten(outs)
     simple = exe.plain and not watching and all(type(x) is Array for x in operands)
     return out, self.fast(exe, traced, committed) if simple else None
@@ -340,9 +354,16 @@ def run_jitted(
     raise explain(e, args, name) from None
 
 
+def _placement() -> Any:
+  from gnomon.api import placement  # for programs that say where arguments are
+
+  return placement
+
+
 def _shard_arg(x: Any, sharding: Any, layout: Any) -> Any:
   del layout
   if len(sharding._internal_device_list) > 1:
+    from gnomon.runtime import spread
     return spread.place(as_operand(x), sharding)
   return to_device(x, next(iter(sharding.device_set)))
 
@@ -401,9 +422,9 @@ def jit(
   tools.check_callable(fun, "jit")
   shardings = None
   if in_shardings is not None or out_shardings is not None:
-    shardings = placement.over_several(in_shardings, out_shardings)
+    shardings = _placement().over_several(in_shardings, out_shardings)
     if shardings is None:
-      device = placement.device_of(in_shardings, out_shardings, device)
+      device = _placement().device_of(in_shardings, out_shardings, device)
   if backend is not None and device is None:
     device = backends.devices(backend)[0]
   info = JitInfo(

@@ -1,11 +1,16 @@
-"""The `in_shardings` and `out_shardings` of `jit`, where they say one device."""
+"""The `in_shardings` and `out_shardings` of `jit`, and programs over several devices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gnomon.runtime.jaxlib import arrays
+from gnomon.api.constraint import constrain, constraints_of
+from gnomon.core.partition_spec import PartitionSpec
+from gnomon.runtime import spread
+from gnomon.runtime.jaxlib import arrays, fastpath
+from gnomon.runtime.shardings import resolve
+from gnomon.tree_util import flatten_axes, tree_flatten
 
 
 def device_of(in_shardings: Any, out_shardings: Any, device: Any) -> Any:
@@ -14,7 +19,6 @@ def device_of(in_shardings: Any, out_shardings: Any, device: Any) -> Any:
   Raises:
     TypeError: a leaf is neither a sharding nor None.
     ValueError: they are on different devices.
-    NotImplementedError: one is over several devices.
   """
   for name, tree in (("in_shardings", in_shardings), ("out_shardings", out_shardings)):
     for leaf in _leaves(tree):
@@ -42,9 +46,88 @@ def _one_device(name: str, leaf: Any) -> Any:
     raise TypeError(
         f"{name} leaf specifications are expected to be shardings or None, but got "
         f"{leaf!r} of type {type(leaf)}")
-  devices = leaf._internal_device_list
-  if len(devices) != 1:
-    raise NotImplementedError(
-        f"{name} of jit: {leaf} is over {len(devices)} devices; programs over several "
-        "devices need gnomon-sharding, which this installation does not have")
-  return devices[0]
+  return leaf._internal_device_list[0]
+
+
+# ---- several devices -----------------------------------------------------------------
+
+
+def over_several(in_shardings: Any, out_shardings: Any) -> tuple[Any, Any] | None:
+  """Both, if one of them says several devices, or leaves the mesh to the call."""
+  leaves = [*_leaves(in_shardings), *_leaves(out_shardings)]
+  if any(isinstance(x, PartitionSpec) or spread.spans(x) for x in leaves):
+    return in_shardings, out_shardings
+  return None
+
+
+def key_of(both: tuple[Any, Any]) -> Any:
+  """What tells two pairs of shardings apart: their leaves and their structure."""
+  leaves, tree = tree_flatten(both, is_leaf=lambda x: x is None)
+  return tuple(leaves), tree
+
+
+def is_spread(info: Any, traced: Any, operands: Sequence[Any]) -> bool:
+  """Whether a call is for a program over several devices."""
+  return (
+      info.shardings is not None or any(map(spread.is_spread, operands))
+      or bool(constraints_of(traced.jaxpr)))
+
+
+def run_spread(
+    info: Any, traced: Any, operands: Sequence[Any], tree: Any, donated: Sequence[bool],
+) -> tuple[Any, Any]:
+  """Answers a call of a jitted function over several devices, as `JitInfo.miss` does.
+
+  Raises:
+    ValueError: an argument is elsewhere than its sharding says; trees do not fit.
+  """
+  asked_in, asked_out = _asked_in(info, tree), _asked_out(info, traced.out_tree)
+  results, exe = spread.run_spread(
+      traced.jaxpr, info.name, operands, asked_in, asked_out,
+      constraints=constraints_of(traced.jaxpr), donated=donated,
+      keep_unused=info.keep_unused, options=info.options)
+  n = len(exe.const_args)
+  plain = all(type(x) is arrays.Array for x in [*operands, *results])
+  kept_in = [s for s, k in zip(exe.in_shardings, exe.kept) if k]
+  fast = fastpath.FastpathData(
+      exe.loaded, traced.out_tree,
+      [c._sharding for c in exe.const_args] + kept_in, exe.out_shardings, exe.out_avals,
+      [True] * len(exe.out_avals), [True] * n + list(exe.kept),
+      [None] * (n + len(kept_in)), exe.const_args)
+  return traced.out_tree.unflatten(results), fast if plain else None
+
+
+def constrained_in(info: Any, leaves: Sequence[Any], tree: Any) -> list[Any]:
+  """The arguments of a jitted function inside a traced one, where they are to be."""
+  return [
+      x if s is None else constrain(x, s) for x, s in zip(leaves, _asked_in(info, tree))]
+
+
+def constrained_out(info: Any, outs: Sequence[Any], tree: Any) -> list[Any]:
+  """The results of a jitted function inside a traced one, where they are to be."""
+  return [
+      x if s is None else constrain(x, s) for x, s in zip(outs, _asked_out(info, tree))]
+
+
+def _asked_in(info: Any, tree: Any) -> list[Any]:
+  args, kwargs = tree.children()
+  ins = (info.shardings or (None, None))[0]
+  return [*_asked("jit in_shardings", args, ins), *[None] * kwargs.num_leaves]
+
+
+def _asked_out(info: Any, tree: Any) -> list[Any]:
+  return _asked("jit out_shardings", tree, (info.shardings or (None, None))[1])
+
+
+def _asked(name: str, tree: Any, shardings: Any) -> list[Any]:
+  """A sharding or None for each leaf."""
+  if shardings is None or isinstance(shardings, (arrays.Sharding, PartitionSpec)):
+    leaves = [shardings] * tree.num_leaves
+  else:
+    leaves = flatten_axes(name, tree, shardings)
+  for s in leaves:
+    if s is not None and not isinstance(s, (arrays.Sharding, PartitionSpec)):
+      raise TypeError(
+          f"{name} leaf specifications are expected to be shardings, PartitionSpecs or "
+          f"None, but got {s!r}")
+  return [None if s is None else resolve(s) for s in leaves]

@@ -99,7 +99,7 @@ class Context:
 
   __slots__ = (
       "_constants", "_eqn", "_functions", "_jaxpr", "_locations", "_names", "_symbols",
-      "_tokens", "b", "callbacks", "platforms", "prefix")
+      "_tokens", "b", "callbacks", "meshes", "platforms", "prefix")
 
   def __init__(
       self, b: Builder, symbols: Any, prefix: str, platforms: tuple[str, ...]) -> None:
@@ -112,6 +112,7 @@ class Context:
     self._jaxpr: Any = None
     self._tokens: dict[Effect, Any] = {}
     self.callbacks: list[Any] = []  # the Python functions that the program calls
+    self.meshes: dict[Any, str] | None = None  # of a partitioned program, by name
     self.prefix = prefix
     self.platforms = platforms
 
@@ -371,8 +372,12 @@ def kept_inputs(jaxpr: Jaxpr, keep_unused: bool) -> tuple[bool, ...]:
 
 def lower_module(
     jaxpr: ClosedJaxpr, name: str, *, donated: Sequence[bool] = (),
-    keep_unused: bool = False, platforms: tuple[str, ...] = ("cpu",)) -> Lowered:
-  """Emits a closed jaxpr as the function `main` of a module called `jit_<name>`."""
+    keep_unused: bool = False, platforms: tuple[str, ...] = ("cpu",),
+    meshes: dict[Any, str] | None = None) -> Lowered:
+  """Emits a closed jaxpr as the function `main` of a module called `jit_<name>`.
+
+  `meshes`, for a program over several devices, collects the meshes that it names.
+  """
   written: tuple[int, ...] = ()
   if has_refs(jaxpr):
     from gnomon.core import discharge  # loaded when a program has references
@@ -387,6 +392,7 @@ def lower_module(
     safe = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
     module.operation.attributes["sym_name"] = b.string(f"jit_{safe}")
     ctx = Context(b, module.body, f"jit({name})", platforms)
+    ctx.meshes = meshes
     inner, large = jaxpr.jaxpr, large_constants(jaxpr)
     kept = kept_inputs(inner, keep_unused)
     avals = [typeof(c) for c in large] + [v.aval for v, k in zip(inner.invars, kept) if k]

@@ -174,6 +174,8 @@ def to_device(x: Any, device: Any) -> Any:
   if type(x) is arrays.Array:
     if x._sharding is sharding or x._sharding == sharding:
       return x
+    if len(x._sharding._internal_device_list) > 1:
+      return arrays.put(x.aval, sharding, [np.asarray(x)], [device], committed=True)
     return arrays.copy_to(x, device, sharding)
   aval = typeof(x)
   if isinstance(x, (np.ndarray, np.generic, bool, int, float, complex)):

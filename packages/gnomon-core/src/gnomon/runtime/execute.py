@@ -31,6 +31,7 @@ from gnomon.runtime.jaxlib import arrays, errors
 Array = arrays.Array
 _table: dict[Any, Any] = {}  # what the short path runs
 _programs: dict[Any, Executable] = {}
+_spread_programs: dict[Any, Any] = {}
 _scalars: dict[Any, Any] = {}
 _MAX_SCALARS = 4096
 _MAX_PROGRAMS = 4096  # hits must cost nothing, so that full tables are emptied
@@ -123,6 +124,8 @@ def _compiled(
   global _several_devices, _careful
   if backends.device_count() > 1:
     _several_devices = _careful = True
+  if _several_devices and any(map(_is_spread, args)):
+    return _over_devices(primitive, args, params, key)
   device = common_device(args, primitive.name)
   args, places = _once(args)
   if places is not None:
@@ -155,6 +158,27 @@ def _compiled(
   return outs
 
 
+def _is_spread(x: Any) -> bool:
+  x = physical(x)
+  return type(x) is Array and len(x._sharding._internal_device_list) > 1
+
+
+def _over_devices(
+    primitive: Primitive, args: list[Any], params: dict[str, Any], key: Any) -> Any:
+  """An operation on arrays of which some are on several devices."""
+  from gnomon.runtime import spread  # few programs have such arrays
+
+  jaxpr = _spread_programs.get(key)
+  if jaxpr is None:
+    if len(_spread_programs) >= _MAX_PROGRAMS:
+      _spread_programs.clear()
+    jaxpr = _spread_programs[key] = trace_to_closed(
+        lambda *xs: get_current().process(primitive, xs, params), [x.aval for x in args])
+  outs, _ = spread.run_spread(
+      jaxpr, primitive.name, args, [None] * len(args), [None] * len(jaxpr.out_avals))
+  return outs
+
+
 def _once(args: list[Any]) -> tuple[list[Any], tuple[int, ...] | None]:
   """Operands in which no mutable reference occurs twice, and places of the given."""
   refs = [id(x) for x in args if type(x.aval) is AbstractRef]
@@ -176,6 +200,7 @@ def _once(args: list[Any]) -> tuple[list[Any], tuple[int, ...] | None]:
 def clear() -> None:
   """Forgets the executables of all operations."""
   _programs.clear()
+  _spread_programs.clear()
   _table.clear()
 
 

@@ -8,6 +8,8 @@ from gnomon.lax import _slicing as _slicing  # core and other modules bind its p
 if TYPE_CHECKING:
   # elementwise
   # shapes
+  from gnomon.api.constraint import sharding_constraint_p as sharding_constraint_p
+  from gnomon.api.constraint import with_sharding_constraint as with_sharding_constraint
   from gnomon.api.device import device_put_p as device_put_p
   from gnomon.api.stopping import stop_gradient as stop_gradient
   from gnomon.api.stopping import stop_gradient_p as stop_gradient_p
@@ -385,10 +387,8 @@ if TYPE_CHECKING:
   from gnomon.lax._stack import unstack_p as unstack_p
   from gnomon.lax._staging import dce_sink as dce_sink
   from gnomon.lax._staging import dce_sink_p as dce_sink_p
-  from gnomon.lax._staging import sharding_constraint_p as sharding_constraint_p
   from gnomon.lax._staging import stage as stage
   from gnomon.lax._staging import stage_p as stage_p
-  from gnomon.lax._staging import with_sharding_constraint as with_sharding_constraint
   from gnomon.lax._tokens import after_all as after_all
   from gnomon.lax._tokens import after_all_p as after_all_p
   from gnomon.lax._tokens import create_token as create_token

@@ -89,9 +89,7 @@ NAMES = {
         "bessel_i0e bessel_i0e_p bessel_i1e bessel_i1e_p digamma digamma_p erf erf_inv "
         "erf_inv_p erf_p erfc erfc_p lgamma lgamma_p polygamma polygamma_p zeta zeta_p"),
     "_stack": "broadcast_like select shape_as_value stack stack_p unstack unstack_p",
-    "_staging": (
-        "dce_sink dce_sink_p sharding_constraint_p stage stage_p "
-        "with_sharding_constraint"),
+    "_staging": "dce_sink dce_sink_p stage stage_p",
     "_tokens": "after_all after_all_p create_token create_token_p precv psend",
     "_trigonometry": (
         "acos acos_p acosh acosh_p asin asin_p asinh asinh_p atan atan2 atan2_p atan_p "
@@ -102,6 +100,7 @@ NAMES = {
         "reduce_window_sum_p select_and_gather_add_p select_and_scatter_add_p "
         "select_and_scatter_p"),
     "_windows_shape": "padtype_to_pads reduce_window_shape_tuple",
+    "gnomon.api.constraint": "sharding_constraint_p with_sharding_constraint",
     "gnomon.api.device": "device_put_p",
     "gnomon.api.stopping": "stop_gradient stop_gradient_p",
     "gnomon.core.derive": (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from gnomon.api import tools
-from gnomon.api.device import device_of
 from gnomon.core.derive import elementwise_batch, linear
 from gnomon.core.effects import Effect
 from gnomon.core.primitive import Primitive
@@ -20,8 +19,6 @@ from gnomon.core.rule import (
 from gnomon.core.stage import StageTrace, StageTracer
 from gnomon.core.trace import Tracer, get_current
 from gnomon.runtime.execute import as_operand
-from gnomon.runtime.jaxlib import arrays
-from gnomon.tree_util import flatten_axes
 
 # ---- stage
 
@@ -110,51 +107,3 @@ jvp_rule.define(dce_sink_p)(
     lambda primals, tangents, **params: (dce_sink_p.bind(*primals, **params), ()))
 batch_rule.define(dce_sink_p)(
     lambda axis, args, dims, **params: (dce_sink_p.bind(*args, **params), ()))
-
-
-# ---- with_sharding_constraint
-
-
-def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-  """Says where arrays are to be, in a program.
-
-  Args:
-    x: a pytree of arrays.
-    shardings: a sharding of one device, or a pytree of those that is a prefix of `x`.
-
-  Returns:
-    The arrays, placed so.
-
-  >>> import gnomon
-  >>> from gnomon import lax
-  >>> place = gnomon.device_put(1.0, gnomon.devices()[0]).sharding
-  >>> float(lax.with_sharding_constraint(2.0, place))
-  2.0
-
-  Raises:
-    TypeError: what is given is no sharding.
-    ValueError: the sharding is one over several devices: those come with gnomon-sharding.
-  """
-  leaves, tree = tools.flatten(x)
-  places = (
-      [shardings] * len(leaves) if isinstance(shardings, arrays.Sharding)
-      else flatten_axes("with_sharding_constraint shardings", tree, shardings))
-  outs = []
-  for leaf, place in zip(leaves, places):
-    if not isinstance(place, arrays.Sharding):
-      raise TypeError(
-          "shardings leaf specifications are expected to be shardings, such as the "
-          f"sharding of an array, but got {place!r}")
-    device_of(place)
-    tools.check_leaf(leaf, "with_sharding_constraint", lambda: "x")
-    outs.append(sharding_constraint_p.bind(leaf, sharding=place)[0])
-  return tree.unflatten(outs)
-
-
-sharding_constraint_p = Primitive("sharding_constraint")
-typing_rule.define(sharding_constraint_p)(lambda x, *, sharding: (x,))
-lower.define(sharding_constraint_p)(lambda ctx, x, *, sharding: [x])
-linear(
-    sharding_constraint_p,
-    lambda cts, args, **params: sharding_constraint_p.bind(cts[0], **params))
-elementwise_batch(sharding_constraint_p)

@@ -1,0 +1,307 @@
+"""Programs over several devices: one program, which the compiler partitions.
+
+The shardings of arguments and results are written into the module as Shardy's attributes;
+the compiler finds those of everything between, and of results that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.mesh import Mesh
+from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec, axes_of
+from gnomon.core.types import physical_aval, typeof
+from gnomon.lowering.module import Lowered, lower_module
+from gnomon.runtime.compile import make_handler, physical
+from gnomon.runtime.jaxlib import arrays, clients, mlir, programs
+from gnomon.runtime.shardings import NamedSharding, is_equivalent_to
+
+ir = mlir.ir
+Array = arrays.Array
+
+
+def is_spread(x: Any) -> bool:
+  """Whether an operand is on several devices."""
+  x = physical(x)
+  return type(x) is Array and len(x._sharding._internal_device_list) > 1
+
+
+def spans(sharding: Any) -> bool:
+  """Whether a sharding is over several devices."""
+  return isinstance(sharding, arrays.Sharding) and sharding.num_devices > 1
+
+
+# ---- where operands go ----------------------------------------------------------------
+
+
+def mesh_of(
+    operands: Sequence[Any], shardings: Sequence[Any], what: str) -> Mesh:
+  """The mesh of a program: that of its operands and of the shardings asked for.
+
+  Raises:
+    ValueError: they are on different devices.
+    NotImplementedError: no operand and no sharding says over which mesh.
+  """
+  mesh, devices, origin = None, None, ""
+  for i, x in enumerate(operands):
+    x = physical(x)
+    if type(x) is Array and x._committed:
+      mesh, devices, origin = _same(
+          mesh, devices, origin, x._sharding, f"argument {i}, of type {x.aval}", what)
+  for s in shardings:
+    if s is not None:
+      mesh, devices, origin = _same(
+          mesh, devices, origin, s, f"the sharding {s}", what)
+  if mesh is None:
+    raise NotImplementedError(
+        f"{what}: no argument says over which mesh its devices form; put one there with "
+        "device_put(x, NamedSharding(mesh, spec))")
+  return mesh
+
+
+def _same(
+    mesh: Any, devices: Any, origin: str, sharding: Any, name: str, what: str,
+) -> tuple[Any, Any, str]:
+  own = list(sharding._internal_device_list)
+  if devices is not None and own != devices:
+    raise ValueError(
+        f"Received incompatible devices for jitted computation. {what}: {origin} is on "
+        f"the devices {[d.id for d in devices]}, {name} on {[d.id for d in own]}. Move "
+        "them to the same devices with gnomon.device_put")
+  if mesh is None and isinstance(sharding, NamedSharding):
+    mesh = sharding.mesh
+  return mesh, own, origin or name
+
+
+def place(x: Any, sharding: Any) -> Any:
+  """An array, a NumPy array or a number where a sharding says; its values are kept.
+
+  Raises:
+    IndivisibleError: a dimension cannot be divided evenly.
+  """
+  if type(x) is Array:
+    if is_equivalent_to(x._sharding, sharding, x.ndim):
+      return x
+    aval, value = x.aval, np.asarray(x)
+  else:
+    aval = typeof(x)
+    value = np.asarray(x, aval.dtype)
+  sharding.check_compatible_aval(aval.shape)
+  sharding.shard_shape(aval.shape)
+  indices = arrays.shard_indices(sharding, aval.shape)
+  here = [
+      (d, i) for d, i in zip(sharding._internal_device_list, indices, strict=True)
+      if d.process_index == d.client.process_index()]
+  parts = [np.array(value[i], order="C") for _, i in here]
+  return arrays.put(aval, sharding, parts, [d for d, _ in here], committed=True)
+
+
+def operand_sharding(x: Any, asked: Any, mesh: Mesh, name: str) -> Any:
+  """Where an operand is to be: as it is, as asked, or on every device.
+
+  Raises:
+    ValueError: it is committed to another place than asked.
+  """
+  x = physical(x)
+  if type(x) is not Array or not is_spread(x):
+    return NamedSharding(mesh, PartitionSpec()) if asked is None else asked
+  if asked is None:
+    own = x._sharding
+    return own if isinstance(own, NamedSharding) else NamedSharding(mesh, PartitionSpec())
+  if not is_equivalent_to(x._sharding, asked, x.ndim):
+    raise ValueError(
+        f"Sharding passed to jit does not match the sharding on the respective arg: "
+        f"in_shardings says {asked}, but {name} has {x._sharding}, for the type "
+        f"{x.aval}. Move it with gnomon.device_put, or leave its entry of in_shardings "
+        "None")
+  return asked
+
+
+# ---- the module ------------------------------------------------------------------------
+
+
+def attribute(sharding: Any, ndim: int, symbol: str) -> str:
+  """Shardy's form of a sharding over the mesh of that name in the module."""
+  entries = [*sharding.spec, *[None] * (ndim - len(sharding.spec))]
+  dims = ", ".join(
+      "{?}" if e is UNCONSTRAINED
+      else "{" + ", ".join(f'"{a}"' for a in axes_of(e)) + "}" for e in entries)
+  return f"#sdy.sharding<@{symbol}, [{dims}]>"
+
+
+def annotate(
+    lowered: Lowered, in_shardings: Sequence[Any], out_shardings: Sequence[Any],
+    meshes: dict[Mesh, str], devices: int) -> None:
+  """Writes shardings of arguments and results into a module, and their meshes."""
+  module = lowered.module
+  with module.context, ir.Location.unknown():
+    (main,) = [
+        op for op in module.body.operations
+        if "sym_name" in op.attributes and op.attributes["sym_name"].value == "main"]
+    i32 = ir.IntegerType.get_signless(32)
+    module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(i32, devices)
+    module.operation.attributes["mhlo.num_replicas"] = ir.IntegerAttr.get(i32, 1)
+    kind = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+    _annotate(main, "arg_attrs", kind.inputs, in_shardings, meshes)
+    _annotate(main, "res_attrs", kind.results, out_shardings, meshes)
+    for mesh, symbol in meshes.items():
+      axes = ", ".join(f'"{n}"={k}' for n, k in mesh.shape_tuple)
+      op = ir.Operation.parse(f"sdy.mesh @{symbol} = <[{axes}]>", context=module.context)
+      ir.InsertionPoint.at_block_begin(module.body).insert(op)
+
+
+def _annotate(
+    main: Any, name: str, types: Sequence[Any], shardings: Sequence[Any],
+    meshes: dict[Mesh, str]) -> None:
+  given = [ir.DictAttr.get({})] * len(types)
+  if name in main.attributes:
+    given = list(main.attributes[name])
+  attributes = []
+  for old, kind, s in zip(given, types, shardings, strict=True):
+    new = {a.name: a.attr for a in ir.DictAttr(old)}
+    if s is not None:
+      symbol = meshes.setdefault(s.mesh, f"mesh_{len(meshes)}")
+      text = attribute(s, ir.RankedTensorType(kind).rank, symbol)
+      new["sdy.sharding"] = ir.Attribute.parse(text)
+    attributes.append(ir.DictAttr.get(new))
+  main.attributes[name] = ir.ArrayAttr.get(attributes)
+
+
+# ---- running ---------------------------------------------------------------------------
+
+
+class SpreadExecutable:
+  """A compiled program over several devices."""
+
+  __slots__ = (
+      "const_args", "handlers", "in_shardings", "kept", "loaded", "out_avals",
+      "out_shardings")
+
+  def __init__(
+      self, loaded: Any, lowered: Lowered, in_shardings: Sequence[Any],
+      out_shardings: Sequence[Any], replicated: Any) -> None:
+    self.loaded, self.kept = loaded, lowered.kept
+    self.in_shardings, self.out_shardings = list(in_shardings), list(out_shardings)
+    self.out_avals = lowered.out_avals
+    self.const_args = [place(physical(c), replicated) for c in lowered.const_args]
+    self.handlers = [
+        make_handler(a, s, True) for a, s in zip(lowered.out_avals, out_shardings)]
+
+  def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Runs on operands that are where `in_shardings` says."""
+    kept = [x for x, k in zip(args, self.kept) if k]
+    results = self.loaded.execute_sharded([*self.const_args, *kept])
+    return tuple(results.consume_with_handlers(self.handlers))
+
+
+def compile_spread(
+    jaxpr: ClosedJaxpr, name: str, mesh: Mesh, in_shardings: Sequence[Any],
+    out_shardings: Sequence[Any], *, donated: Sequence[bool] = (),
+    keep_unused: bool = False, options: dict[str, Any] | None = None,
+) -> SpreadExecutable:
+  """Lowers, annotates and compiles a program for the devices of a mesh.
+
+  `out_shardings` has None where the compiler chooses.
+
+  Raises:
+    NotImplementedError: the program writes references or calls Python.
+  """
+  meshes: dict[Mesh, str] = {}
+  lowered = lower_module(
+      jaxpr, name, donated=donated, keep_unused=keep_unused, meshes=meshes)
+  if lowered.written or lowered.callbacks:
+    raise NotImplementedError(
+        f"{name}: a program over several devices can neither write references nor call "
+        "Python functions; move its arguments to one device")
+  devices = list(mesh._internal_device_list)
+  replicated = NamedSharding(mesh, PartitionSpec())
+  kept = [s for s, k in zip(in_shardings, lowered.kept) if k]
+  annotate(
+      lowered, [replicated] * len(lowered.const_args) + kept, out_shardings, meshes,
+      len(devices))
+  compile_options = programs.compile_options(devices, options or {}, len(devices))
+  build = compile_options.executable_build_options
+  build.allow_spmd_sharding_propagation_to_output = [s is None for s in out_shardings]
+  build.allow_spmd_sharding_propagation_to_parameters = [False] * (
+      len(lowered.const_args) + len(kept))
+  loaded = programs.compile(
+      devices[0].client, lowered.module, clients.DeviceList(tuple(devices)),
+      compile_options)
+  found = loaded.get_output_shardings() or [None] * len(out_shardings)
+  outs = [
+      s if s is not None else _chosen(op, a, mesh)
+      for s, op, a in zip(out_shardings, found, lowered.out_avals, strict=True)]
+  return SpreadExecutable(loaded, lowered, in_shardings, outs, replicated)
+
+
+def _chosen(op: Any, aval: Any, mesh: Mesh) -> Any:
+  """The sharding that the compiler chose for a result, in terms of the mesh."""
+  ndim = len(physical_aval(aval).shape)
+  if op is None:
+    return NamedSharding(mesh, PartitionSpec())
+  hlo = arrays.HloSharding.from_proto(op)
+  if hlo.is_replicated():
+    return NamedSharding(mesh, PartitionSpec())
+  if hlo.is_tiled():
+    tiles = tuple(hlo.tile_assignment_dimensions())[:ndim]
+    for spec in _specs(tiles, mesh):
+      found = NamedSharding(mesh, spec)
+      if found._to_xla_hlo_sharding(ndim) == hlo:
+        return found
+  return arrays.GSPMDSharding(mesh._internal_device_list, hlo)
+
+
+def _specs(tiles: tuple[int, ...], mesh: Mesh) -> Iterator[PartitionSpec]:
+  """The specs that divide dimensions into so many parts."""
+  sizes = dict(mesh.shape_tuple)
+
+  def choices(k: int, free: frozenset[Any]) -> Iterator[tuple[Any, ...]]:
+    for n in range(len(free) + 1):
+      for axes in itertools.permutations(sorted(free), n):
+        if math.prod(sizes[a] for a in axes) == k and all(sizes[a] > 1 for a in axes):
+          yield axes
+
+  def fill(rest: tuple[int, ...], free: frozenset[Any]) -> Iterator[tuple[Any, ...]]:
+    if not rest:
+      yield ()
+      return
+    for axes in choices(rest[0], free):
+      for more in fill(rest[1:], free - set(axes)):
+        yield (axes, *more)
+
+  for entries in fill(tiles, frozenset(mesh.axis_names)):
+    while entries and not entries[-1]:
+      entries = entries[:-1]
+    yield PartitionSpec(*entries)
+
+
+def run_spread(
+    jaxpr: ClosedJaxpr, name: str, operands: Sequence[Any], asked_in: Sequence[Any],
+    asked_out: Sequence[Any], *, constraints: Sequence[Any] = (),
+    donated: Sequence[bool] = (), keep_unused: bool = False,
+    options: dict[str, Any] | None = None,
+) -> tuple[tuple[Any, ...], SpreadExecutable]:
+  """Runs a program on operands of which some are on several devices.
+
+  The executable is remembered with the program, by where its operands are.
+  """
+  mesh = mesh_of(operands, [*asked_in, *asked_out, *constraints], name)
+  ins = tuple([
+      operand_sharding(x, s, mesh, f"argument {i}")
+      for i, (x, s) in enumerate(zip(operands, asked_in, strict=True))])
+  placed = [place(physical(x), s) for x, s in zip(operands, ins)]
+  key = (
+      "spread", mesh, ins, tuple(asked_out), tuple(donated), keep_unused,
+      tuple(sorted((options or {}).items())))
+  exe: SpreadExecutable | None = jaxpr.memo.get(key)
+  if exe is None:
+    exe = jaxpr.memo[key] = compile_spread(
+        jaxpr, name, mesh, ins, asked_out, donated=donated, keep_unused=keep_unused,
+        options=options)
+  return exe(placed), exe
