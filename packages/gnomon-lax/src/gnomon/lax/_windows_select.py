@@ -77,7 +77,10 @@ def _(t: ShapedArray, x: ShapedArray, *, select_prim: Primitive,
 
 @lower.define(select_and_gather_add_p)
 def _(ctx: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Values:
-  b, out = ctx.b, ctx.avals_out[0]
+  b, out, w = ctx.b, ctx.avals_out[0], Windows(**params)
+  if _written_out(ctx, w, out):
+    return emit(
+        ctx, _gather_program, ctx.avals_in, (t, x), w=w, select_prim=select_prim)
   one = ShapedArray((), out.dtype)
   kind = b.tensor(one)
   start = least if select_prim is ge_p else greatest
@@ -90,8 +93,28 @@ def _(ctx: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Val
   starts = (b.constant(start(out.dtype), out.dtype), b.constant(0, out.dtype))
   op = b.region_op(
       "stablehlo.reduce_window", [b.tensor(out)] * 2, (x, t, *starts),
-      window_attributes(b, Windows(**params)), [((kind,) * 4, best)])
+      window_attributes(b, w), [((kind,) * 4, best)])
   return [op.results[1]]
+
+
+def _written_out(ctx: Any, w: Windows, out: ShapedArray) -> bool:
+  """Whether to go through the offsets of a window instead of through windows.
+
+  XLA:CPU selects and scatters element by element: copies of the operand, shifted and
+  compared, take a fraction of that.
+  """
+  few = math.prod(w.window_dimensions) <= _OFFSETS
+  return on_cpu(ctx) and few and 0 not in out.shape
+
+
+def _gather_program(t: Any, x: Any, *, w: Windows, select_prim: Primitive) -> list[Any]:
+  dtype = typeof(x).dtype
+  best, *others = elements(x, w, _last(select_prim, dtype))
+  total, *tangents = elements(t, w, full((), 0, dtype))
+  for v, tv in zip(others, tangents):
+    kept = select_prim.bind(best, v)[0]
+    best, total = select_n(kept, v, best), select_n(kept, tv, total)
+  return [total]
 
 
 def window_attributes(b: Any, w: Windows) -> dict[str, Any]:
@@ -214,8 +237,7 @@ def _emit_scatter(
 @lower.define(select_and_scatter_add_p)
 def _(ctx: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Values:
   b, out, w = ctx.b, ctx.avals_out[0], _plain(**params)
-  if on_cpu(ctx) and math.prod(w.window_dimensions) <= _OFFSETS and 0 not in out.shape:
-    # XLA:CPU scatters element by element: sums of shifted copies take a fraction of that
+  if _written_out(ctx, w, out):
     return emit(ctx, _scatter_program, ctx.avals_in, (source, x), w=w,
                 select_prim=select_prim)
   one = ShapedArray((), out.dtype)
