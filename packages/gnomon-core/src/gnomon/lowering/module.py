@@ -340,7 +340,7 @@ def function(
     private: bool, arg_attrs: Any = None, tokens: int = 0) -> Any:
   """A `func.func` in the module; returns its entry block. Tokens come first."""
   b = ctx.b
-  first = [b.token_type()] * tokens
+  first = [b.token_type()] * tokens if tokens else []  # finding the type takes long
   ins, outs = first + [b.tensor(a) for a in in_avals], first + [
       b.tensor(a) for a in out_avals]
   attrs = {

@@ -39,9 +39,10 @@ def equip(context: Any) -> Any:
   context.append_dialect_registry(dialect_registry)
   for dialect in (hlo, chlo, sdy):
     dialect.register_dialect(context, load=True)
-  # Looking a dialect up loads it. Without that its operations fail to verify.
+  # Asking for a dialect loads it; without that its operations fail to verify. (Looking
+  # it up in `context.dialects` would import its generated Python classes.)
   for name in ("builtin", "func"):
-    context.dialects[name]
+    context.get_dialect_descriptor(name)
   context.set_thread_pool(_threads)
   return context
 
