@@ -134,6 +134,24 @@ def test_static_arguments(ops: Any) -> None:
   assert float(gnomon.grad(h, 1)(4, 1.0)) == 4.0
 
 
+def test_a_function_is_traced_once(ops: Any) -> None:
+  calls = []
+
+  def f(x: Any, n: Any) -> Any:
+    calls.append(n)
+    return ops.mul(x, x)
+
+  g = gnomon.checkpoint(f, static_argnums=1)
+  for _ in range(3):
+    assert float(g(X, 2)) == pytest.approx(0.49)
+    assert float(gnomon.grad(g)(X, 2)) == pytest.approx(1.4)
+  assert calls == [2]
+  assert float(g(X, 3)) == pytest.approx(0.49)
+  for _ in range(2):
+    g(X, [4])  # it has no hash
+  assert calls == [2, 3, [4], [4]]
+
+
 def test_integers_and_unused_arguments(ops: Any) -> None:
   f = gnomon.checkpoint(lambda x, n, unused: (ops.mul(x, x), ops.neg(n)))
   y, pull = gnomon.vjp(f, 3.0, np.arange(2), 1.0)
@@ -316,7 +334,7 @@ def test_errors(ops: Any) -> None:
 
   with pytest.raises(TypeError, match=r"argument x\['k'\] of checkpoint .*'text'"):
     gnomon.checkpoint(f)({"k": "text"})
-  with pytest.raises(TypeError, match=r"text at .* traced for checkpoint returned a val"):
+  with pytest.raises(TypeError, match=r"text at .* traced for checkpoint / remat returned"):
     gnomon.checkpoint(text)(1.0)
   with pytest.raises(TypeError, match="checkpoint expects a function, got 3"):
     gnomon.checkpoint(3)

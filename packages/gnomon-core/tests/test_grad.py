@@ -45,13 +45,13 @@ def test_argnums_out_of_range(ops: Any) -> None:
   def f(x: Any) -> Any:
     return ops.sin(x)
 
-  with pytest.raises(ValueError, match=r"grad of f with argnums=1 .*at least 2.*got 1"):
+  with pytest.raises(TypeError, match=r"grad of f: .*argnums=1 .*at least 2.*only 1"):
     gnomon.grad(f, 1)(1.0)
-  with pytest.raises(ValueError, match=r"argnums=-2 .*at least 2 .*got 1"):
+  with pytest.raises(TypeError, match=r"argnums=-2 .*at least 2 .*only 1"):
     gnomon.grad(f, -2)(1.0)
   with pytest.raises(TypeError, match=r"argnums must be an int .*'x'"):
     gnomon.grad(f, "x")
-  with pytest.raises(ValueError, match=r"value_and_grad of f"):
+  with pytest.raises(TypeError, match=r"value_and_grad of f"):
     gnomon.value_and_grad(f)(x=1.0)
 
 
@@ -115,7 +115,7 @@ def test_a_result_that_is_no_pair(ops: Any, out: Any) -> None:
   def f(x: Any) -> Any:
     return out
 
-  with pytest.raises(TypeError, match=r"(?s)has_aux=True.*f at .*pair \(result, aux\)"):
+  with pytest.raises(TypeError, match=r"(?s)has_aux=True.*f at .*two-element tuple \(result, aux\)"):
     gnomon.grad(f, has_aux=True)(1.0)
 
 
@@ -157,8 +157,7 @@ def test_integers_in_vjp(ops: Any) -> None:
   y, pull = gnomon.vjp(lambda x, n: (ops.mul(x, x), ops.neg(n)), 3.0, 4)
   gx, gn = pull((1.0, np.zeros((), float0)))
   assert (float(gx), int(y[1]), gn.dtype, gn.shape) == (6.0, -4, float0, ())
-  with pytest.raises(ValueError, match="float0"):
-    pull((1.0, 1))
+  assert float(pull((1.0, 1))[0]) == 6.0  # what is given for an integer counts for nothing
   _, pull = gnomon.vjp(ops.neg, 3)
   assert pull(np.zeros((), float0))[0].dtype == float0
 
@@ -238,7 +237,7 @@ def test_linearize_may_be_called_again_and_checks(ops: Any) -> None:
 
 
 def test_tangents_that_do_not_fit(ops: Any) -> None:
-  with pytest.raises(TypeError, match="structures"):
+  with pytest.raises(TypeError, match="structure"):
     gnomon.jvp(ops.sin, (1.0,), (1.0, 2.0))
   with pytest.raises(TypeError, match=r"(?s)number 1.*float32\[\].*float32\[2\]"):
     gnomon.jvp(ops.add, (1.0, 1.0), (1.0, np.ones(2, np.float32)))

@@ -83,6 +83,9 @@ def test_with_refs(ops: Any) -> None:
   got = pull.with_refs({"a": cell, "b": DontWant()}, GradValue())(one)
   assert got[0] == {"a": GradRef(), "b": DidntWant()}
   assert (float(cell.value), float(got[1])) == (115.0, 6.0)
+  for wanted, products in (((GradValue(),) * 2, 4), ((DontWant(), GradValue()), 1)):
+    text = str(gnomon.make_jaxpr(pull.with_refs(*wanted))(one))
+    assert text.count("test_mul") == products  # what is not wanted is not computed
   with pytest.raises(TypeError, match="with_refs takes"):
     pull.with_refs(GradValue(), 3)(one)
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gnomon.api import tools
+from gnomon.api.jit import Static, Traced, trace_anew, trace_function
 from gnomon.core.calls import bind_call
 from gnomon.core.derive import elementwise_batch
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.stage import convert_constvars, trace_to_jaxpr
 from gnomon.errors import ConcretizationTypeError
-from gnomon.transform.remat import remat_p
+from gnomon.transform.remat import opened, remat_p
 from gnomon.tree_util import broadcast_prefix, tree_map
 
 flatten = tools.flatten
@@ -74,31 +74,47 @@ def checkpoint(
     moving = tuple(x for i, x in enumerate(args) if i not in fixed)
     rest = {k: v for k, v in kwargs.items() if k not in held_names}
     leaves, tree = flatten((moving, rest))
-    out_tree: Any = None
-
-    def flat(*xs: Any) -> list[Any]:
-      nonlocal out_tree
-      a, k = tree.unflatten(xs)
-      it = iter(a)
-      full = [args[i] if i in fixed else next(it) for i in range(n)]
-      outs, out_tree = tools.results_to_flat(fun(*full, **k, **held), "checkpoint", fun)
-      return outs
-
     names = tools.leaf_names(fun, tree, tuple(fixed))
     avals = tools.check_leaves(leaves, "checkpoint", names)
+    values = {i: args[i] for i in sorted(fixed)}
     try:
-      jaxpr, consts = trace_to_jaxpr(
-          flat, avals, tools.debug_info("checkpoint / remat", fun, tree, tuple(fixed)))
+      traced = _traced(fun, tree, tuple(avals), values, held)
     except ConcretizationTypeError as e:
       e.args = (f"{e.args[0]}\n{_CONCRETE}", *e.args[1:])
       raise
+    consts = [*traced.jaxpr.consts, *traced.outer]
     outs = bind_call(
-        remat_p, *consts, *leaves, jaxpr=convert_constvars(jaxpr),
+        remat_p, *consts, *leaves, jaxpr=opened(traced.jaxpr),
         prevent_cse=_apart(prevent_cse, moving, rest, len(consts)),
         differentiated=False, policy=policy)
-    return out_tree.unflatten(outs)
+    return traced.out_tree.unflatten(outs)
 
   return remat
+
+
+class _Held:
+  """A static argument that cannot be hashed: its program is not remembered."""
+
+  __slots__ = ("value",)
+
+  def __init__(self, value: Any) -> None:
+    self.value = value
+
+
+def _traced(
+    fun: Any, tree: Any, avals: tuple[Any, ...], values: dict[int, Any],
+    named: dict[str, Any]) -> Traced:
+  """The program of a function; traced once, unless its static arguments have no hash."""
+  def static(kind: Any) -> Any:
+    return (
+        tuple(values), tuple(map(kind, values.values())),
+        tuple((k, kind(named[k])) for k in sorted(named)))
+
+  try:
+    key = static(Static)
+  except TypeError:
+    return trace_anew(fun, "checkpoint / remat", tree, avals, static(_Held))
+  return trace_function(fun, "checkpoint / remat", tree, avals, key)
 
 
 _CONCRETE = (

@@ -53,7 +53,7 @@ def split_aux(out: Any, who: str, fun: Any) -> tuple[Any, Any]:
     got = f"a tuple of {len(out)}" if isinstance(out, tuple) else f"{type(out).__name__}"
     raise TypeError(
         f"with has_aux=True, {who} expects {tools.describe_function(fun)} to return a "
-        f"pair (result, aux), got {got}")
+        f"two-element tuple (result, aux), got {got}")
   return out
 
 

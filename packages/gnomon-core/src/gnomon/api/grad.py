@@ -10,10 +10,9 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.api.flat import Flat, check_arrays
-from gnomon.api.vjp import pull_back
+from gnomon.api.vjp import as_array, pull_back
 from gnomon.core import dtypes
-from gnomon.core.structural import convert, instantiate
-from gnomon.core.trace import EVAL, get_current
+from gnomon.core.structural import instantiate
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.jvp import jvp_flat
@@ -51,13 +50,14 @@ def jvp(
   for name, x in (("primals", primals), ("tangents", tangents)):
     if not isinstance(x, (tuple, list)):
       raise TypeError(
-          f"jvp expects {name} to be a tuple or list of the arguments, got "
-          f"{type(x).__name__}")
+          f"primal and tangent arguments to jvp must be tuples or lists; {name} is of "
+          f"type {type(x).__name__}")
   xs, tree = flatten(tuple(primals))
   ts, tangent_tree = flatten(tuple(tangents))
   if tree != tangent_tree:
     raise TypeError(
-        f"jvp: primals and tangents have different structures: {tree} and {tangent_tree}")
+        "primal and tangent arguments to jvp must have the same tree structure; got "
+        f"{tree} and {tangent_tree}")
   avals = check_arrays(xs, fun, tree, "jvp")
   ts = [_check_tangent(t, a, i) for i, (t, a) in enumerate(zip(ts, avals))]
   flat = Flat(fun, tree, "jvp", has_aux)
@@ -125,6 +125,11 @@ class _Push:
         lin.jaxpr, [], lin.moves, lin.in_avals, lin.out_moves, lin.out_avals)
     self.n, self.tree, self.out_tree, self.avals = n, tree, out_tree, avals
 
+  @property
+  def args(self) -> tuple[Any]:
+    """The linear program, whose constants are the residuals."""
+    return (self.lin.jaxpr,)
+
   def __call__(self, residuals: list[Any], *tangents: Any) -> Any:
     ts, tree = flatten(tangents)
     if tree != self.tree:
@@ -156,9 +161,11 @@ def _picked(
   n = len(args)
   for i in nums:
     if not -n <= i < n:
-      raise ValueError(
-          f"{who} of {tools.function_name(fun)} with argnums={argnums} needs at least "
-          f"{max((j + 1 if j >= 0 else -j) for j in nums)} positional arguments, got {n}")
+      least = max((j + 1 if j >= 0 else -j) for j in nums)
+      raise TypeError(
+          f"{who} of {tools.function_name(fun)}: differentiating with respect to "
+          f"argnums={argnums} requires at least {least} positional arguments to be "
+          f"passed by the caller, but got only {n} positional arguments.")
   nums = tuple(i % n for i in nums)
   if len(set(nums)) < len(nums):
     raise ValueError(
@@ -244,28 +251,19 @@ def _value_and_grad(
     outs, aux = flat.split(outs)
     value = flat.out_tree.unflatten(outs)
     one = _unit_cotangent(outs, flat.out_tree, value, who, holomorphic)
-    grads = tree.unflatten([_as_array(ct) for ct in pull_back(lin, [one], 1, masked=False)])
+    cts = pull_back(lin, [one], 1, masked=False)
+    grads = tree.unflatten([as_array(ct) for ct in cts])
     g = grads[0] if isinstance(argnums, int) else grads
     return ((value, aux), g) if has_aux else (value, g)
 
   return wrapped
 
 
-def _as_array(ct: Any) -> Any:
-  """A gradient that is computed: not the number that the backward pass began with."""
-  if (hasattr(ct, "aval") and type(ct) is not Zero) or get_current() is not EVAL:
-    return instantiate(ct)
-  x = instantiate(ct)
-  a = typeof(x)
-  return x if a.dtype == dtypes.float0 else convert(x, a.dtype, a.weak_type)
-
-
 def _unit_cotangent(outs: Any, tree: Any, value: Any, who: str, holomorphic: bool) -> Any:
   if tree.num_leaves != 1 or tree.num_nodes != 1:
     raise TypeError(
-        "Gradient only defined for scalar-output functions: the function returned "
-        f"{value!r} of structure {tree}. Return one scalar; use has_aux for further "
-        "results")
+        f"Gradient only defined for scalar-output functions. Output was {value}. Return "
+        "one scalar; use has_aux for further results")
   aval = typeof(outs[0])
   if aval.shape:
     raise TypeError(
@@ -307,7 +305,6 @@ def grad(
 
   Raises:
     TypeError: when called: an argument is an integer, or the result no real scalar.
-    ValueError: when called: there are fewer arguments than `argnums` says.
   """
   both = _value_and_grad(
       "grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)

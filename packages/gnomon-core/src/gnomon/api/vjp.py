@@ -8,7 +8,9 @@ from typing import Any
 from gnomon.api import tools
 from gnomon.api.flat import Flat, check_arrays
 from gnomon.core import dtypes
-from gnomon.core.structural import add_tangents, instantiate
+from gnomon.core.jaxpr import Jaxpr, Literal, memoised
+from gnomon.core.structural import add_tangents, convert, instantiate
+from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.transform import masks as masks
@@ -162,7 +164,9 @@ class VJP:
           f"with {1 + len(more)} arguments, but it must be called with a single argument "
           "corresponding to the single value returned by the function (even if that "
           "value is a tuple or other container)")
-    return self.in_tree.unflatten(map(instantiate, self._pull(cotangent)))
+    found = self._pull(cotangent)
+    return self.in_tree.unflatten([
+        as_array(ct) if type(ct) is Zero else ct for ct in found])
 
   def with_refs(self, *wanted: Any) -> Callable[[Any], Any]:
     """A function that maps a cotangent as `wanted` says, one entry an argument.
@@ -176,13 +180,15 @@ class VJP:
         wanted, args,
         is_leaf=lambda x: isinstance(x, (GradValue, DontWant)) or _is_ref(x))
 
+    needed = [not isinstance(k, DontWant) for k in kinds]
+
     def pull(cotangent: Any) -> Any:
-      found = self._pull(cotangent)
+      found = self._pull(cotangent, needed)
       return self.in_tree.unflatten([_give(ct, k) for ct, k in zip(found, kinds)])
 
     return pull
 
-  def _pull(self, cotangent: Any) -> list[Any]:
+  def _pull(self, cotangent: Any, needed: Sequence[bool] | None = None) -> list[Any]:
     p = self._program
     cts, tree = flatten(cotangent)
     if tree != p.out_tree:
@@ -198,8 +204,11 @@ class VJP:
         raise ValueError(
             f"the backward pass of {p.name} needs the argument leaf {i}: set "
             f"args_res[{i}] of the VJP to its value")
+    jaxpr = p.lin.jaxpr
+    if needed is not None and not all(needed):
+      jaxpr = _only(jaxpr, [n for n, m in zip(needed, p.lin.moves) if m])
     lin = Linearized(
-        p.lin.jaxpr, residuals, p.lin.moves, p.lin.in_avals, p.lin.out_moves,
+        jaxpr, residuals, p.lin.moves, p.lin.in_avals, p.lin.out_moves,
         p.lin.out_avals)
     return pull_back(lin, cts, len(p.out_avals))
 
@@ -219,6 +228,20 @@ register_pytree_node(
     VJP, lambda v: ((v.args_res, v.opaque_residuals), v._program), _unflatten)
 
 
+def _only(jaxpr: Jaxpr, needed: Sequence[bool]) -> Jaxpr:
+  """A linear program without what depends on none of the inputs that are needed."""
+  def make() -> Jaxpr:
+    reached = {v for v, n in zip(jaxpr.invars, needed) if n}
+    eqns = []
+    for e in jaxpr.eqns:
+      if any(type(v) is not Literal and v in reached for v in e.invars):
+        eqns.append(e)
+        reached.update(e.outvars)
+    return jaxpr.replace(eqns=eqns)
+
+  return memoised(jaxpr, ("only", tuple(needed)), make)  # type: ignore[no-any-return]
+
+
 def _is_ref(x: Any) -> bool:
   return hasattr(type(x), "__setitem__") and not isinstance(x, (list, dict))
 
@@ -227,7 +250,7 @@ def _give(ct: Any, kind: Any) -> Any:
   if isinstance(kind, DontWant):
     return DidntWant()
   if isinstance(kind, GradValue):
-    return instantiate(ct)
+    return as_array(ct) if type(ct) is Zero else ct
   if not _is_ref(kind):
     raise TypeError(
         "with_refs takes ad.GradValue(), ad.DontWant() or a mutable reference for each "
@@ -235,6 +258,15 @@ def _give(ct: Any, kind: Any) -> Any:
   if type(ct) is not Zero:
     kind[...] = add_tangents(kind[...], ct)
   return GradRef()
+
+
+def as_array(ct: Any) -> Any:
+  """A gradient that is computed: not the number that the backward pass began with."""
+  if (hasattr(ct, "aval") and type(ct) is not Zero) or get_current() is not EVAL:
+    return instantiate(ct)
+  x = instantiate(ct)
+  a = typeof(x)
+  return x if a.dtype == dtypes.float0 else convert(x, a.dtype, a.weak_type)
 
 
 def _check_cotangent(ct: Any, primal: ShapedArray) -> Any:

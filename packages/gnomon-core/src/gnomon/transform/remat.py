@@ -82,7 +82,7 @@ def _(used: Sequence[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
               "prevent_cse": _joined([p for p, k in zip(apart, kept) if k])})
 
 
-def _opened(closed: ClosedJaxpr) -> Jaxpr:
+def opened(closed: ClosedJaxpr) -> Jaxpr:
   """A jaxpr with the constants of a closed one as leading inputs, made once."""
   def make() -> Jaxpr:
     j = closed.jaxpr
@@ -98,7 +98,7 @@ def _bind(
   """Binds `remat_p` to a transformed program, whose constants become operands."""
   consts = closed.consts
   return remat_p.bind(
-      *consts, *args, jaxpr=_opened(closed),
+      *consts, *args, jaxpr=opened(closed),
       prevent_cse=_joined([others] * len(consts) + list(apart)), **params)
 
 
