@@ -148,13 +148,18 @@ def _compiled(
       and not _several_devices and all(type(x) is Array for x in args)):
     _table[key] = (exe.run, *exe.handlers)
   committed = any(physical(x)._committed for x in args)
+  keys = None
   if _watching:
     watch.check_execution(f"the operation {primitive.name}")
+    keys = watch.keys()
+    checked = keys and keys.check_operation(primitive, params, args, len(exe.out_avals))
   outs = run(exe, [to_device(physical(x), device) for x in args], committed)
   if exe.written:
     outs = write_back(exe, args, outs)
   if _watching:
     watch.check_numbers(outs, primitive.name)
+    if keys:
+      keys.attach(outs, checked)
   return outs
 
 

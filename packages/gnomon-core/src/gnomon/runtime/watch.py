@@ -42,7 +42,19 @@ class _Cell:
     self._switch.note(self._name, threading.get_ident(), on)
 
 
-OPTIONS = ("debug_nans", "debug_infs", "no_execution")
+OPTIONS = ("debug_nans", "debug_infs", "no_execution", "debug_key_reuse")
+
+# The checker of the slice that knows random keys: a module that has `check_call(name,
+# jaxpr, args)`, `check_operation(primitive, params, args, n_out)`, which raise before a
+# key is used twice, and `attach(outs, checked)`.
+key_checker: Callable[[], Any] | None = None
+
+
+def keys() -> Any:
+  """The checker of random keys while the option `debug_key_reuse` is on, or None."""
+  if key_checker is None or not _config.current().debug_key_reuse:
+    return None
+  return key_checker()
 
 
 def check_execution(what: str) -> None:

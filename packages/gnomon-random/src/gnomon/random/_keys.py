@@ -11,6 +11,7 @@ import numpy as np
 from gnomon.core import array_hook, dtypes
 from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, WrappedArray, _of_aval, typeof, typeof_handlers
+from gnomon.runtime import watch
 from gnomon.runtime.backends import default_device
 from gnomon.runtime.compile import result_wrappers, to_device
 from gnomon.runtime.jaxlib import arrays
@@ -256,6 +257,13 @@ typeof_handlers[PRNGKeyArray] = _of_aval
 result_wrappers[KeyType] = lambda aval: (
     lambda words: PRNGKeyArray(aval.dtype.implementation, words))
 array_hook.adopt(PRNGKeyArray)
+
+
+def _checker() -> Any:
+  return importlib.import_module("gnomon.random._reuse")
+
+
+watch.key_checker = _checker
 
 
 def is_key(x: Any) -> bool:

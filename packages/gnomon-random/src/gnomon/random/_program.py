@@ -13,6 +13,7 @@ from gnomon.core.types import typeof
 from gnomon.lowering.module import is_narrow
 from gnomon.random._keys import PRNGKeyArray
 from gnomon.random._primitives import random_wrap_p
+from gnomon.runtime.execute import is_watching
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -38,7 +39,7 @@ def program(*static: str, rows: bool = False) -> Decorator:
 
     @functools.wraps(fun)
     def call(key: Any, *args: Any, **params: Any) -> Any:
-      if type(key) is PRNGKeyArray and get_current() is EVAL:
+      if type(key) is PRNGKeyArray and get_current() is EVAL and not is_watching():
         return on_words(key.physical, *args, impl=key._impl, **params)
       return traced(key, *args, **params)
 
