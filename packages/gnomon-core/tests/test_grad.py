@@ -115,7 +115,7 @@ def test_a_result_that_is_no_pair(ops: Any, out: Any) -> None:
   def f(x: Any) -> Any:
     return out
 
-  with pytest.raises(TypeError, match=r"(?s)has_aux=True.*f at .*two-element tuple \(result, aux\)"):
+  with pytest.raises(TypeError, match=r"(?s)has_aux=True.*f at .*two-element tuple"):
     gnomon.grad(f, has_aux=True)(1.0)
 
 
@@ -157,7 +157,7 @@ def test_integers_in_vjp(ops: Any) -> None:
   y, pull = gnomon.vjp(lambda x, n: (ops.mul(x, x), ops.neg(n)), 3.0, 4)
   gx, gn = pull((1.0, np.zeros((), float0)))
   assert (float(gx), int(y[1]), gn.dtype, gn.shape) == (6.0, -4, float0, ())
-  assert float(pull((1.0, 1))[0]) == 6.0  # what is given for an integer counts for nothing
+  assert float(pull((1.0, 1))[0]) == 6.0  # what is given for an integer is ignored
   _, pull = gnomon.vjp(ops.neg, 3)
   assert pull(np.zeros((), float0))[0].dtype == float0
 
