@@ -251,7 +251,8 @@ def test_sizes_may_be_arrays():
 
 
 @pytest.mark.parametrize(("value", "dtype", "expected"), [
-    (2 ** 32, "int32", 0), (2 ** 31 + 5, "uint32", 2 ** 31 + 5), (2 ** 70 + 1, "int32", 1),
+    (2 ** 32, "int32", 0), (2 ** 31 + 5, "uint32", 2 ** 31 + 5),
+    (2 ** 70 + 1, "int32", 1),
     (-3, "uint32", 2 ** 32 - 3), (2 ** 32, "float32", 2.0 ** 32)])
 def test_integers_beyond_the_dtype_keep_their_low_bits(value, dtype, expected):
   assert lax.convert_element_type(value, dtype).tolist() == expected

@@ -262,3 +262,18 @@ def test_printed_programs() -> None:
   text = str(gnomon.make_jaxpr(lambda x: (lax.sort(x), lax.top_k(x, 2)))(X))
   for part in ("sort[dimension=1 is_stable=True num_keys=1]", "top_k[axis=1 k=2]"):
     assert part in text
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("special", [(), (-0.0, 0.0), (np.nan,), (np.inf, -np.inf)])
+def test_large_arrays_with_and_without_what_keys_lose(dtype, special):
+  """Zeros keep their order by sign, whichever way the compiled program goes."""
+  with gnomon.enable_x64(True):
+    x = R.standard_normal((2, 3000)).astype(dtype)
+    for i, value in enumerate(special):
+      x[:, i::7] = value
+    got = np.asarray(lax.sort(x)).astype(float)
+  expected = np.sort(x.astype(float), 1, kind="stable")
+  np.testing.assert_array_equal(got, expected)
+  known = ~np.isnan(expected)
+  np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(expected)[known])

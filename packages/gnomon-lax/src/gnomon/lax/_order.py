@@ -10,8 +10,13 @@ from gnomon.core import dtypes
 from gnomon.core.structural import convert_element_type_p, full, real_p, select_n
 from gnomon.core.types import typeof
 from gnomon.lax._arithmetic import neg
-from gnomon.lax._bitwise import bitwise_and, bitwise_xor, shift_right_arithmetic
-from gnomon.lax._comparison import gt, lt
+from gnomon.lax._bitwise import (
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  shift_right_arithmetic,
+)
+from gnomon.lax._comparison import eq, gt, lt
 from gnomon.lax._complex import imag_p
 from gnomon.lax._conversion import bitcast_convert_type_p
 
@@ -41,6 +46,25 @@ def keys(x: Any, *, nan_last: bool = True) -> Any:
   key = select_n(lt(bits, _scalar(kind, 0)), bits, neg(size))
   nan = full(aval.shape, info.max if nan_last else info.min, kind)
   return select_n(gt(size, _scalar(kind, infinity_bits(aval.dtype))), key, nan)
+
+
+def numbers(key: Any, dtype: Any) -> Any:
+  """The numbers that have these keys, zeros as 0.0."""
+  kind = typeof(key).dtype
+  minus = bitwise_or(neg(key), _scalar(kind, np.iinfo(kind).min))
+  bits = select_n(lt(key, _scalar(kind, 0)), key, minus)
+  return bitcast_convert_type_p.bind(bits, new_dtype=dtype)[0]
+
+
+def lost_by_keys(x: Any) -> Any:
+  """Whether an element is not the number that its key stands for: -0.0, and nans."""
+  dtype = typeof(x).dtype
+  kind = _SIGNED[dtypes.itemsize_bits(dtype)]
+  info = np.iinfo(kind)
+  bits = bitcast_convert_type_p.bind(x, new_dtype=kind)[0]
+  size = bitwise_and(bits, _scalar(kind, info.max))
+  return bitwise_or(
+      eq(bits, _scalar(kind, info.min)), gt(size, _scalar(kind, infinity_bits(dtype))))
 
 
 def infinity_bits(dtype: Any) -> int:

@@ -20,6 +20,7 @@ from gnomon.lax._creation import iota_p
 from gnomon.lax._families import ANY, REAL_OR_BOOL, check_dtype
 from gnomon.lax._loops import on_cpu
 from gnomon.lax._programs import emit
+from gnomon.lax._reduction import reduce_or_p
 from gnomon.lax._shape import axis_of, same_dim
 
 Values = Sequence[Any]
@@ -145,6 +146,8 @@ def _(ctx: Any, *values: Any, dimension: int, is_stable: bool, num_keys: int) ->
   worth = first.size > _FEW or any(k == dtypes.bfloat16 for k in kinds)
   if (worth and not exact and on_cpu(ctx) and sum(map(_words, kinds)) <= 4
       and first.shape[dimension] < 2 ** 31):
+    if len(avals) == 1 and _order.has_keys(first.dtype):
+      return _sort_floats(ctx, values, fixed)
     return emit(ctx, _sort_by_words, avals, values, **fixed)
   if any(isinstance(a.dtype, dtypes.ExtendedDType) for a in avals):
     return emit(ctx, _sort_by_places, avals, values, **fixed)
@@ -152,9 +155,34 @@ def _(ctx: Any, *values: Any, dimension: int, is_stable: bool, num_keys: int) ->
   types = [b.tensor_of((), a.dtype) for a in avals for _ in range(2)]
   op = b.region_op(
       "stablehlo.sort", [b.tensor(a) for a in avals], values,
-      {"dimension": b.i64(dimension), "is_stable": b.flag(is_stable and not exact)},
+      {"dimension": b.i64(dimension), "is_stable": b.flag(is_stable or exact)},
       [(types, lambda *xs: [_before(b, xs, kinds, on_cpu(ctx))])])
   return list(op.results)
+
+
+def _sort_floats(ctx: Any, values: Values, fixed: dict[str, Any]) -> Values:
+  """Sorts keys alone, which is faster, unless there are elements that these do not tell.
+
+  Those are -0.0 and nans: then all are taken from the places that sorted keys have.
+  """
+  b, avals = ctx.b, ctx.avals_in
+  (lost,) = emit(ctx, _any_lost, avals, values)
+  op = b.region_op(
+      "stablehlo.if", [b.tensor(avals[0])], [lost], None, [
+          ((), lambda: emit(ctx, _sort_by_words, avals, values, **fixed)),
+          ((), lambda: emit(ctx, _sort_by_keys, avals, values, **fixed))])
+  return list(op.results)
+
+
+def _any_lost(x: Any) -> list[Any]:
+  lost = _order.lost_by_keys(x)
+  return list(reduce_or_p.bind(lost, axes=tuple(range(typeof(x).ndim))))
+
+
+def _sort_by_keys(x: Any, *, dimension: int, num_keys: int) -> list[Any]:
+  keys = sort_p.bind(
+      _order.keys(x), dimension=dimension, is_stable=True, num_keys=num_keys)[0]
+  return [_order.numbers(keys, typeof(x).dtype)]
 
 
 def _before(b: Any, xs: Values, kinds: Sequence[Any], cpu: bool) -> Any:
@@ -254,7 +282,7 @@ def _argsort_word(word: Any, dimension: int) -> Any:
   places = iota_p.bind(dtype=wide, shape=shape, dimension=dimension, sharding=None)[0]
   high = shift_left_p.bind(_order.to(word, wide), _order.to(np.int32(32), wide))[0]
   packed = or_p.bind(high, places)[0]
-  ordered = sort_p.bind(packed, dimension=dimension, is_stable=False, num_keys=1)[0]
+  ordered = sort_p.bind(packed, dimension=dimension, is_stable=True, num_keys=1)[0]
   return _order.to(ordered, np.dtype("int32"))  # the low half: positions
 
 
