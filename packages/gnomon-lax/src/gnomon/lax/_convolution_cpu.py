@@ -157,14 +157,11 @@ def _sums_in(dtype: Any) -> Any:
 
 def _everywhere(w: Windows, spec: Sequence[int]) -> Windows:
   """Windows over the spatial dimensions as windows over all, in an array's order."""
-  columns: list[list[Any]] = []
-  for field, values in zip(w._fields, w):
-    one = (0, 0) if field == "padding" else 1
-    column = [one] * len(spec)
-    for d, v in zip(spec[2:], values):
-      column[d] = v
-    columns.append(column)
-  return Windows(*map(tuple, columns))
+  def spread(values: Any, plain: Any) -> tuple[Any, ...]:
+    at = dict(zip(spec[2:], values))
+    return tuple(at.get(d, plain) for d in range(len(spec)))
+
+  return w.rearranged(spread)
 
 
 def _one_feature_a_group(

@@ -66,9 +66,9 @@ def _swapped(spec: Sequence[int]) -> tuple[int, ...]:
 
 
 def _bind(
-    x: Any, y: Any, numbers: tuple[Any, Any, Any], w: Windows, **params: Any) -> Any:
+    x: Any, y: Any, numbers: ConvDimensionNumbers, w: Windows, **params: Any) -> Any:
   return conv_general_dilated_p.bind(
-      x, y, dimension_numbers=ConvDimensionNumbers(*map(tuple, numbers)),
+      x, y, dimension_numbers=numbers,
       window_strides=w.window_strides, padding=w.padding, lhs_dilation=w.base_dilation,
       rhs_dilation=w.window_dilation, **params)[0]
 
@@ -85,9 +85,9 @@ def _wrt_lhs(
   back = Windows(
       w.window_dimensions, w.base_dilation, w.back(sizes[2:]), w.window_strides,
       w.window_dilation)
+  exchanged = ConvDimensionNumbers(numbers.out_spec, _swapped(spec), numbers.lhs_spec)
   out = _bind(
-      ct, y, (numbers.out_spec, _swapped(spec), numbers.lhs_spec), back,
-      feature_group_count=groups, batch_group_count=1, **params)
+      ct, y, exchanged, back, feature_group_count=groups, batch_group_count=1, **params)
   if batch_group_count > 1:  # the groups of features there are parts of the batch
     out = merge(*split(out, numbers.lhs_spec[1], batch_group_count), numbers.lhs_spec[0])
   return out
@@ -105,10 +105,11 @@ def _wrt_rhs(
   back = Windows(
       in_order(typeof(ct).shape, numbers.out_spec)[2:], w.window_dilation, padding,
       w.base_dilation, w.window_strides)
+  exchanged = ConvDimensionNumbers(*(
+      _swapped(spec) for spec in (numbers.lhs_spec, numbers.out_spec, numbers.rhs_spec)))
   return _bind(
-      x, ct, tuple(map(_swapped, (numbers.lhs_spec, numbers.out_spec, numbers.rhs_spec))),
-      back, feature_group_count=batch_group_count, batch_group_count=feature_group_count,
-      **params)
+      x, ct, exchanged, back, feature_group_count=batch_group_count,
+      batch_group_count=feature_group_count, **params)
 
 
 # ---- dimensions that are split and merged
@@ -157,10 +158,10 @@ def _separate(x: Any, at: int, size: int, groups: int) -> tuple[Any, int]:
 
 
 def _example(x: Any, d: int | None) -> ShapedArray:
-  aval = typeof(x)
+  aval: ShapedArray = typeof(x)
   if d is None:
     return aval
-  return aval.update(shape=(*aval.shape[:d], *aval.shape[d + 1:]))
+  return ShapedArray((*aval.shape[:d], *aval.shape[d + 1:]), aval.dtype, aval.weak_type)
 
 
 @batch_rule.define(conv_general_dilated_p)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -194,12 +195,11 @@ def one_by_one(shape: tuple[int, ...], w: Windows) -> list[Windows]:
       d for d in range(len(shape)) if d in wide or counts[d] != shape[d]
       or base[d] != shape[d] or w.padding[d] != (0, 0)]
   moved.sort(key=lambda d: counts[d] / shape[d])
-  return [
-      Windows(*(
-          tuple(v if i == d else (0, 0) if field == "padding" else 1
-                for i, v in enumerate(values))
-          for field, values in zip(w._fields, w)))
-      for d in moved]
+  return [w.rearranged(partial(_only, d)) for d in moved]
+
+
+def _only(d: int, values: tuple[Any, ...], plain: Any) -> tuple[Any, ...]:
+  return tuple(v if i == d else plain for i, v in enumerate(values))
 
 
 def between(dtype: Any) -> Any:

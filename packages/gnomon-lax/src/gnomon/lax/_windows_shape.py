@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import index as as_int
 from typing import Any, NamedTuple
 
@@ -65,13 +65,16 @@ class Windows(NamedTuple):
 
   def with_dimension(self, at: int) -> Windows:
     """Windows of size 1 along one more dimension."""
-    def insert(values: tuple[Any, ...], one: Any) -> tuple[Any, ...]:
-      return (*values[:at], one, *values[at:])
+    return self.rearranged(lambda values, one: (*values[:at], one, *values[at:]))
 
-    sizes, strides, padding, *dilations = self
+  def rearranged(self, f: Callable[[Any, Any], tuple[Any, ...]]) -> Windows:
+    """Applies `f(values, plain)` to each field.
+
+    `plain` is what a dimension without windows has there: 1, or (0, 0) as padding.
+    """
+    sizes, strides, padding, base, gaps = self
     return Windows(
-        insert(sizes, 1), insert(strides, 1), insert(padding, (0, 0)),
-        insert(dilations[0], 1), insert(dilations[1], 1))
+        f(sizes, 1), f(strides, 1), f(padding, (0, 0)), f(base, 1), f(gaps, 1))
 
 
 def padded(x: Any, w: Windows, filler: Any) -> Any:
@@ -216,7 +219,7 @@ def check_windows(name: str, w: Windows, shape: Shape) -> None:
     raise TypeError(
         f"{name} got the wrong number of window_dimensions for operand: got operand "
         f"shape {shape} with window_dimensions {w.window_dimensions}")
-  for field, values in zip(w._fields, w):
+  for field, values in w._asdict().items():
     if len(values) != len(shape):
       raise TypeError(
           f"{name} got inconsistent {field} and window_dimensions: got {field} {values} "
