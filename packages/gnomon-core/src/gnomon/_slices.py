@@ -15,11 +15,14 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "flatten_util": "gnomon-lax",
     "nn": "gnomon-nn",
     "scipy": "gnomon-scipy",
+    "spmd": "gnomon-sharding",
     "image": "gnomon-image",
     "profiler": "gnomon-inspect",
     "testing": "gnomon-testing",
     "test_util": "gnomon-testing",
 }
+# Functions of `gnomon` that other distributions bring: their module.
+FUNCTIONS: Mapping[str, str] = {"pmap": "spmd", "shard_map": "spmd"}
 # Core's own modules that `import gnomon` does not load, but on first use.
 LAZY: frozenset[str] = frozenset({
     "ad", "ad_checkpoint", "api_util", "checkpoint_policies", "custom_batching",
@@ -54,6 +57,8 @@ def lazy_slices(
       found = getattr(importlib.import_module(f"gnomon.{LAZY_NAMES[name]}"), name)
       setattr(sys.modules["gnomon"], name, found)  # asked once
       return found
+    if name in FUNCTIONS:
+      return getattr(__getattr__(FUNCTIONS[name]), name)
     if name not in SLICES:
       raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
     try:
@@ -66,6 +71,6 @@ def lazy_slices(
           f"installed: pip install {SLICES[name]}") from None
 
   def __dir__() -> list[str]:
-    return sorted({*names, *SLICES, *LAZY, *LAZY_NAMES})
+    return sorted({*names, *SLICES, *LAZY, *LAZY_NAMES, *FUNCTIONS})
 
   return __getattr__, __dir__

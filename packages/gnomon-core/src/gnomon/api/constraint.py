@@ -11,6 +11,7 @@ from gnomon.core.jaxpr import ClosedJaxpr, programs_in
 from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
+from gnomon.core.types import typeof
 from gnomon.runtime import shardings, spread
 from gnomon.runtime.jaxlib import arrays
 from gnomon.tree_util import flatten_axes
@@ -90,7 +91,7 @@ linear(
 def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], *, sharding: Any) -> Any:
   (x,), (d,) = args, dims
   if isinstance(sharding, shardings.NamedSharding):
-    entries = [*sharding.spec, *[None] * (x.aval.ndim - 1 - len(sharding.spec))]
+    entries = [*sharding.spec, *[None] * (typeof(x).ndim - 1 - len(sharding.spec))]
     entries.insert(d, UNCONSTRAINED)
     sharding = sharding.update(spec=sharding.spec.update(partitions=tuple(entries)))
   return sharding_constraint_p.bind(x, sharding=sharding), [d]
