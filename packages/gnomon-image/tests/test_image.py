@@ -90,7 +90,7 @@ def along(x, axis, f):
 @pytest.mark.parametrize("method", SMOOTH)
 def test_resize(method, antialias):
   x = RNG.normal(size=(5, 4, 3))
-  for shape in ((3, 9, 3), (10, 1, 3)):
+  for shape in ((3, 9, 3), (10, 1, 3))[:2 if antialias else 1]:
     want = x
     for axis, n in enumerate(shape):
       m = x.shape[axis]
@@ -122,7 +122,7 @@ def test_scale_and_translate(method, antialias):
 ])
 def test_as_pillow(method, other):
   x = RNG.uniform(size=(33, 17)).astype(np.float32)
-  for shape in ((3, 2), (6, 40), (50, 39)):
+  for shape in ((3, 40), (50, 9)):
     want = np.asarray(PIL.Image.fromarray(x).resize(shape[::-1], other))
     assert_close(image.resize(x, shape, method), want, atol=3e-5, rtol=1e-4)
 
@@ -161,10 +161,10 @@ def test_dtypes():
     assert np.abs(wide - narrow).max() < 1e-5
 
 
-@pytest.mark.parametrize("method", SMOOTH)
+@pytest.mark.parametrize("method", ["cubic-pytorch", "lanczos3", "area"])
 def test_derivatives(method):
   x = RNG.normal(size=(4, 5)).astype(np.float32)
-  check_grads(lambda x: image.resize(x, (3, 7), method), (x,), 1, eps=0.1)
+  check_grads(lambda x: image.resize(x, (3, 7), method), (x,), 1, ("rev",), eps=0.1)
   if method != "area":
     scale, shift = np.array([0.83, 1.37], np.float32), np.array([0.21, -0.4], np.float32)
     f = gnomon.jit(
@@ -174,7 +174,7 @@ def test_derivatives(method):
 
 def test_derivatives_on_pixels_are_finite():
   x = gnp.arange(12.0).reshape(3, 4)
-  for method in SMOOTH:
+  for method in ("linear", "lanczos3"):
     f = lambda s, t, m=method: image.scale_and_translate(x, (3, 4), (0, 1), s, t, m).sum()  # noqa: E731
     for g in gnomon.jit(gnomon.grad(f, (0, 1)))(gnp.ones(2), gnp.zeros(2)):
       assert np.isfinite(g).all()

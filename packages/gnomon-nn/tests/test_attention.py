@@ -82,8 +82,8 @@ def as_reference(kwargs):
   return out
 
 
-@pytest.mark.parametrize("heads", [1, 2, 4])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+  ("way", "heads"), [*((way, 2) for way in WAYS), ("all", 1), ("all", 4), ("plain", 4)])
 def test_values(way, heads):
   q, k, v = normal(B, T, N, H), normal(B, S, heads, H), normal(B, S, heads, H)
   f = gnomon.jit(lambda q, k, v: nn.dot_product_attention(
@@ -102,7 +102,7 @@ def test_without_instances():
   check_vmap(nn.dot_product_attention, (np.stack([q, q * 2]), k, v), (0, None, None))
 
 
-@pytest.mark.parametrize("way", ["all", "bias", "keys' lengths"])
+@pytest.mark.parametrize("way", ["all", "keys' lengths"])
 def test_derivatives(way):
   kwargs = dict(WAYS[way])
   kwargs.pop("query_seq_lengths", None)

@@ -97,7 +97,7 @@ def test_softmax_derivatives(option):
   x, mask = X[0, :2], MASK[0, :2]
   with gnomon.softmax_custom_jvp(option):
     f = gnomon.jit(lambda x: nn.softmax(x, where=mask))
-    check_grads(f, (x,), 2, eps=1e-2, rtol=5e-3)
+    check_grads(f, (x,), 2, ("fwd",), eps=1e-2, rtol=5e-3)
     _, pull_back = gnomon.vjp(nn.softmax, x)
     kept = sum(np.size(r) for r in gnomon.tree_util.tree_leaves(pull_back))
     assert kept == x.size if option else kept > x.size
@@ -161,11 +161,11 @@ def test_standardize_keeps_little():
 
 def test_dtypes_and_maps():
   for f in (nn.softmax, nn.log_softmax, nn.standardize, nn.logsumexp, nn.logmeanexp):
-    for dtype, tolerance in ((np.float16, 3e-3), (ml_dtypes.bfloat16, 2e-2)):
-      got = f(X[0].astype(dtype))
-      assert got.dtype == dtype
-      want = np.asarray(f(X[0].astype(dtype).astype(np.float32)))
-      np.testing.assert_allclose(got.astype(np.float32), want, tolerance, tolerance)
+    x = X[0].astype(ml_dtypes.bfloat16)
+    got = f(x)
+    assert got.dtype == x.dtype
+    wide = np.asarray(f(x.astype(np.float32)))
+    np.testing.assert_allclose(got.astype(np.float32), wide, 2e-2, 2e-2)
     assert f(np.array([1, 2, 5])).dtype == np.float32
   check_vmap(lambda x, m: nn.softmax(x, where=m), (X, MASK), 1, 1)
   check_vmap(nn.standardize, (X,), 2, 1)

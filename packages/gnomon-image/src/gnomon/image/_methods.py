@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def _lanczos(x: Any, radius: float) -> Any:
   return gnp.where(x > radius, 0., gnp.where(far, out, 1))
 
 
-_FILTERS = {
+_FILTERS: dict[ResizeMethod, Callable[[Any], Any]] = {
     ResizeMethod.LINEAR: _triangle,
     ResizeMethod.LANCZOS3: lambda x: _lanczos(x, 3.0),
     ResizeMethod.LANCZOS5: lambda x: _lanczos(x, 5.0),

@@ -49,12 +49,11 @@ def resize(
       are no pixels to take values from.
   """
   image, shape = _checked("resize", image, shape)
-  return _resize(
+  return _resize_program(
       image, shape=shape, method=method_of(method), antialias=bool(antialias),
       precision=precision)
 
 
-@jit(static_argnames=("shape", "method", "antialias", "precision"))
 def _resize(
     image: Any, *, shape: Shape, method: ResizeMethod, antialias: bool,
     precision: Any) -> Any:
@@ -72,6 +71,10 @@ def _resize(
       d: weights(method, old[d], shape[d], shape[d] / old[d], 0.0, antialias, dtype)
       for d in moved}
   return _contracted(image, tables, precision)
+
+
+_resize_program = jit(
+    _resize, static_argnames=("shape", "method", "antialias", "precision"))
 
 
 def _nearest(old: int, new: int) -> Any:
@@ -134,12 +137,11 @@ def scale_and_translate(
       raise ValueError(
           f"{name}: the size of axis {d} changes from {m} to {n}, but it is not among "
           f"spatial_dims {dims}")
-  return _transformed(
+  return _transform_program(
       image, scale, translation, shape=shape, dims=dims, method=method,
       antialias=bool(antialias), precision=precision)
 
 
-@jit(inline=True, static_argnames=("shape", "dims", "method", "antialias", "precision"))
 def _transformed(
     image: Any, scale: Any, translation: Any, *, shape: Shape, dims: Shape,
     method: ResizeMethod, antialias: bool, precision: Any) -> Any:
@@ -152,6 +154,11 @@ def _transformed(
           aval.dtype)
       for i, d in enumerate(dims)}
   return _contracted(image, tables, precision)
+
+
+_transform_program = jit(
+    _transformed, inline=True,
+    static_argnames=("shape", "dims", "method", "antialias", "precision"))
 
 
 def _axes(name: str, dims: Sequence[int], rank: int) -> Shape:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 import gnomon.numpy as gnp
-from gnomon import custom_jvp, jit, lax, tree
+from gnomon import custom_jvp, lax, tree
 from gnomon.core import dtypes
 from gnomon.core.types import typeof
 from gnomon.nn._elementwise import wide
 from gnomon.nn._normalization import logsumexp, weights
+from gnomon.nn._program import program
 
 Window = int | tuple[int, int] | None
 
@@ -88,7 +89,7 @@ def dot_product_attention(
   return out if batched else tree.map(lambda x: x[0], out)
 
 
-@jit(inline=True, static_argnames=("is_causal", "window", "return_residual"))
+@program("is_causal", "window", "return_residual", inline=True)
 def _attention(
     q: Any, k: Any, v: Any, bias: Any, mask: Any, q_lengths: Any, k_lengths: Any,
     scale: Any, *, is_causal: bool, window: tuple[int, int] | None,
@@ -180,13 +181,13 @@ def _seen(
   return seen
 
 
-def _window(window: Window) -> tuple[int, int] | None:
+def _window(window: Any) -> tuple[int, int] | None:
   if window is None:
     return None
   if hasattr(window, "__index__"):
     return index(window), index(window)
   try:
-    left, right = map(index, window)  # type: ignore[arg-type]
+    left, right = map(index, window)
   except (TypeError, ValueError):
     raise ValueError(
         "local_window_size must be an integer, or two, to the left and to the right, got "

@@ -103,8 +103,9 @@ def scaled_matmul(
         f"dimensions, but got shapes {sa} and {sb} for inputs of shapes {a} and {b}; the "
         "number of blocks must divide K")
   dtype = dtypes.check_user_dtype_supported(preferred_element_type, "scaled_matmul")
-  wide = _dequantized(lhs, lhs_scales), _dequantized(rhs, rhs_scales)
-  out = lax.dot_general(*wide, (((2,), (2,)), ((0,), (0,))))
+  out = lax.dot_general(
+      _dequantized(lhs, lhs_scales), _dequantized(rhs, rhs_scales),
+      (((2,), (2,)), ((0,), (0,))))
   return out.astype(dtype)
 
 
@@ -180,9 +181,8 @@ def scaled_dot_general(
   dtype = dtypes.check_user_dtype_supported(preferred_element_type, "scaled_dot_general")
   lhs, rhs = gnp.asarray(lhs), gnp.asarray(rhs)
   # What fits is checked, and the result's shape found, where dots do that.
-  shape = typeof(lax.dot_general(
-      *(gnp.zeros(typeof(x).shape, np.float32) for x in (lhs, rhs)), dimension_numbers,
-  )).shape
+  like = [gnp.zeros(typeof(x).shape, np.float32) for x in (lhs, rhs)]
+  shape = typeof(lax.dot_general(like[0], like[1], dimension_numbers)).shape
   (contract, batch) = dimension_numbers
   a = _stacked(lhs, tuple(contract[0]), tuple(batch[0]))
   b = _stacked(rhs, tuple(contract[1]), tuple(batch[1]))
@@ -229,7 +229,7 @@ def _quantized_matmul(
   else:
     size = max(typeof(a).shape[2], typeof(b).shape[2])
     wide = [_widened(_dequantized(x, s), size) for x, s in ((a, sa), (b, sb))]
-    out = lax.dot_general(*wide, (((2,), (2,)), ((0,), (0,))))
+    out = lax.dot_general(wide[0], wide[1], (((2,), (2,)), ((0,), (0,))))
   for config in (a_config, b_config):
     if config.global_scale is not None:
       out = out * gnp.reshape(gnp.asarray(config.global_scale), ())

@@ -57,7 +57,7 @@ def arraylike(name: str, **arguments: Any) -> list[Any]:
 
 def is_complex(x: Any) -> bool:
   """Whether an array or number is complex."""
-  return typeof(x).dtype.kind == "c"
+  return bool(typeof(x).dtype.kind == "c")
 
 
 def largest(x: Any) -> float:

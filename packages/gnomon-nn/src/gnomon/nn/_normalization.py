@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import gnomon.numpy as gnp
-from gnomon import config, custom_jvp, jit, lax
+from gnomon import config, custom_jvp, lax
 from gnomon.core.types import typeof
 from gnomon.nn._elementwise import arraylike, inexact, is_complex
+from gnomon.nn._program import program
 
 Axis = Any
 
@@ -44,7 +45,7 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
   return _exponentials(x, axis, where)
 
 
-@jit(inline=True, static_argnames="axis")
+@program("axis", inline=True)
 def _exponentials(x: Any, axis: Axis, where: Any) -> Any:
   exponentials = gnp.exp(_shifted(x, axis, where))
   total = gnp.sum(exponentials, axis, where=where, keepdims=True)
@@ -76,7 +77,7 @@ def _(axis: Axis, primals: Any, tangents: Any) -> Any:
   return out, out * (t - gnp.sum(out * t, axis, keepdims=True))
 
 
-@jit(static_argnames="axis")
+@program("axis")
 def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
   r"""Logarithm of `softmax`: :math:`x_i - \log \sum_j e^{x_j}`.
 
@@ -139,7 +140,7 @@ def logsumexp(
   return _logsumexp(x, b, where, axis=axis, keepdims=keepdims, return_sign=return_sign)
 
 
-@jit(inline=True, static_argnames=("axis", "keepdims", "return_sign"))
+@program("axis", "keepdims", "return_sign", inline=True)
 def _logsumexp(
     x: Any, b: Any, where: Any, *, axis: Axis, keepdims: bool, return_sign: bool) -> Any:
   if where is not None:
@@ -163,7 +164,7 @@ def _strong(x: Any) -> Any:
   return lax.convert_element_type(x, typeof(x).dtype)
 
 
-@jit(static_argnames=("axis", "keepdims"))
+@program("axis", "keepdims")
 def logmeanexp(
     x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Any:
   r"""Logarithm of a mean of exponentials, without overflow.
@@ -194,7 +195,7 @@ def logmeanexp(
   return total - gnp.log(gnp.sum(ones, axis, where=where, keepdims=keepdims))
 
 
-@jit(static_argnames=("axis", "algorithm"))
+@program("axis", "algorithm")
 def standardize(
     x: Any, axis: Axis = -1, mean: Any = None, variance: Any = None,
     epsilon: Any = 1e-5, where: Any = None, *, algorithm: str = "fast") -> Any:

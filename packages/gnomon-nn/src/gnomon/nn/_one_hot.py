@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 import gnomon.numpy as gnp
-from gnomon import jit, lax
+from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
+from gnomon.nn._program import program
 
 
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: Any = -1) -> Any:
@@ -74,7 +75,7 @@ def _known(num_classes: Tracer) -> Any:
   return value
 
 
-@jit(static_argnames=("num_classes", "dtype", "axis"))
+@program("num_classes", "dtype", "axis")
 def _one_hot(x: Any, *, num_classes: int, dtype: Any, axis: int) -> Any:
   aval = typeof(x)
   kind = aval.dtype

@@ -18,6 +18,7 @@ from gnomon.nn._elementwise import (
   is_complex,
   with_derivative,
 )
+from gnomon.nn._program import program
 
 
 @jit
@@ -299,7 +300,7 @@ def _not_zero(x: Any) -> Any:
   return gnp.where(x == 0, 1, x)
 
 
-@jit(static_argnames="axis")
+@program("axis")
 def glu(x: Any, axis: int = -1) -> Any:
   r"""Gated linear unit: :math:`a\,\sigma(b)`, where `a` and `b` are the halves of `x`.
 

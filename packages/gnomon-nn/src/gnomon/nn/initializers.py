@@ -197,7 +197,7 @@ def _fans(
   return inputs * field, outputs * field
 
 
-_MEANS = {
+_MEANS: dict[str, Callable[[float, float], float]] = {
     "fan_in": lambda i, o: i,
     "fan_out": lambda i, o: o,
     "fan_avg": lambda i, o: (i + o) / 2,
