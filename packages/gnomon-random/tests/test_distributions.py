@@ -203,3 +203,15 @@ def test_mapped_over_keys_as_in_a_loop() -> None:
     np.testing.assert_allclose(mapped, looped, rtol=1e-6)
 
 
+
+
+@pytest.mark.parametrize(("name", "args"), [
+    ("poisson", (3.0,)), ("poisson", (9.95,)), ("poisson", (10.2,)), ("poisson", (-1.0,)),
+    ("poisson", (NAN,)), ("poisson", (INF,)), ("binomial", (5.0, 0.3)),
+    ("binomial", (1000.0, 0.99)), ("binomial", (1000.0, 0.4)), ("binomial", (3e6, 0.4)),
+    ("binomial", (20.0, 0.5)), ("binomial", (-2.0, 0.5)), ("binomial", (INF, 0.5)),
+    ("binomial", (7.0, NAN)), ("binomial", (7.0, 2.0))])
+def test_numbers_and_arrays_of_parameters_agree(name: str, args: tuple[float]) -> None:
+  """Of numbers it is known which method they need."""
+  arrays = (np.full(200, x, np.float32) for x in args)
+  np.testing.assert_array_equal(draw(name, *args, shape=(200,)), draw(name, *arrays))

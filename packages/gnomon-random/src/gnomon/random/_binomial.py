@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, user_dtype
-from gnomon.random._counts import deviance
+from gnomon.random._counts import deviance, known_below
 from gnomon.random._parameters import (
   check_fits,
   filled,
@@ -50,14 +50,42 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
   typed, _ = check_key("binomial", key)
   dtype = float_dtype("binomial", dtype)
   shape = result_shape("binomial", shape, n=n, p=p)
-  return _binomial(typed, n, p, shape=shape, dtype=dtype)
+  return _binomial(typed, n, p, shape=shape, dtype=dtype, methods=_methods(n, p))
 
 
-@program("shape", "dtype")
-def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
+class Methods(NamedTuple):
+  """Which methods parameters may need: those for small counts and for larger ones.
+
+  Of many trials, probabilities are computed in another way.
+  """
+
+  gaps: bool = True
+  rejection: bool = True
+  many: bool = True
+
+
+_ALL = Methods()
+
+
+def _methods(n: Any, p: Any) -> Methods:
+  """What numbers need; arrays may need all."""
+  if not (isinstance(n, (int, float)) and isinstance(p, (int, float))):
+    return _ALL
+  small = known_below(n * min(p, 1 - p), 10.0)
+  many = known_below(n, _MANY[4]) is not True
+  return Methods(small is not False, small is not True, many)
+
+
+_MANY = {4: 2.0 ** 17, 8: 2.0 ** 40}  # how many trials are many, by the bytes of numbers
+
+
+@program("shape", "dtype", "methods")
+def _binomial(
+    key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any,
+    methods: Methods = _ALL) -> Any:
   wide = _wide(n, p)  # and not the result's: as in JAX
   n, p = (flat(filled(x, shape, wide)) for x in (n, p))
-  return lax.reshape(convert(_successes(key, n, p), dtype), shape)
+  return lax.reshape(convert(_successes(key, n, p, methods), dtype), shape)
 
 
 def _wide(*xs: Any) -> Any:
@@ -67,7 +95,7 @@ def _wide(*xs: Any) -> Any:
   return own if own.itemsize >= 4 else np.dtype(np.float32)
 
 
-def _successes(key: Any, n: Any, p: Any) -> Any:
+def _successes(key: Any, n: Any, p: Any, methods: Methods) -> Any:
   """Counts successes, or failures if they are the rarer."""
   valid = (n >= 0.0) & (p >= 0.0) & (p <= 1.0)
   finite = n < np.inf
@@ -77,10 +105,13 @@ def _successes(key: Any, n: Any, p: Any) -> Any:
   few = ~usable | (n * q <= 10.0)
   whole = lax.floor(n)
   # Elsewhere, harmless numbers take part, whose samples come soon.
-  by_gaps = _binomial_by_gaps(
-      key, where(usable & few, whole, 0.0), where(usable, q, 0.01))
-  rejected = _binomial_by_rejection(
-      key, where(few, 1e4, whole), where(few, 0.5, q))
+  by_gaps = rejected = lax.full(typeof(n).shape, 0, typeof(n).dtype)
+  if methods.gaps:
+    by_gaps = _binomial_by_gaps(
+        key, where(usable & few, whole, 0.0), where(usable, q, 0.01))
+  if methods.rejection:
+    rejected = _binomial_by_rejection(
+        key, where(few, 1e4, whole), where(few, 0.5, q), methods.many)
   count = select_n(few, rejected, by_gaps)
   count = where(finite | (q == 0.0), where(q == 0.0, 0.0, count), np.inf)
   count = select_n(rare | ~finite, whole - count, _of_all(p, count, n))
@@ -109,7 +140,7 @@ def _binomial_by_gaps(key: Any, n: Any, p: Any) -> Any:
   return lax.while_loop(lambda s: gnp.any(s[2] <= n), step, start)[1] - 1.0
 
 
-def _binomial_by_rejection(key: Any, n: Any, p: Any) -> Any:
+def _binomial_by_rejection(key: Any, n: Any, p: Any, many: bool) -> Any:
   """Hörmann, "The generation of binomial random variates" (1993), algorithm BTRS."""
   aval = typeof(n)
   spread = lax.sqrt(n * p * (1.0 - p))
@@ -130,7 +161,7 @@ def _binomial_by_rejection(key: Any, n: Any, p: Any) -> Any:
     easy = (u_s >= 0.07) & (v <= v_r)
     k = lax.floor((2.0 * a / u_s + b) * u + c)
     s = lax.log(v * alpha / (a / (u_s * u_s) + b))
-    found = easy | ((k >= 0.0) & (k <= n) & (s <= _log_ratio(k, mode, n, p)))
+    found = easy | ((k >= 0.0) & (k <= n) & (s <= _log_ratio(k, mode, n, p, many)))
     return lax.index_in_dim(keys, 0, 0, keepdims=False), select_n(found, out, k)
 
   # Accepted counts are not negative. They give way to later ones, as in JAX.
@@ -138,7 +169,7 @@ def _binomial_by_rejection(key: Any, n: Any, p: Any) -> Any:
   return lax.while_loop(lambda s: gnp.any(s[1] < 0.0), step, start)[1]
 
 
-def _log_ratio(k: Any, mode: Any, n: Any, p: Any) -> Any:
+def _log_ratio(k: Any, mode: Any, n: Any, p: Any, many: bool) -> Any:
   """The logarithm of the probability of k successes over that of the mode.
 
   Of many trials it is a small difference of large numbers, and made of deviances.
@@ -149,9 +180,11 @@ def _log_ratio(k: Any, mode: Any, n: Any, p: Any) -> Any:
       + (n + 1.0) * lax.log((n - mode + 1.0) / (n - k + 1.0))
       + (k + 0.5) * lax.log(odds * (n - k + 1.0) / (k + 1.0))
       + _stirling(mode) + _stirling(n - mode) - _stirling(k) - _stirling(n - k))
-  bound = 2.0 ** 17 if typeof(n).dtype.itemsize < 8 else 2.0 ** 40
-  many = _log_probability(k, n, p) - _log_probability(mode, n, p)
-  return where(n > bound, many, plain)
+  if not many:
+    return plain
+  bound = _MANY[typeof(n).dtype.itemsize]
+  exact = _log_probability(k, n, p) - _log_probability(mode, n, p)
+  return where(n > bound, exact, plain)
 
 
 def _log_probability(k: Any, n: Any, p: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 import gnomon.numpy as gnp
 from gnomon import lax
 from gnomon.core.structural import broadcast_to, convert
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, no_sharding, shape_of
 from gnomon.random._normal import _gumbel, gumbel_mode
@@ -51,7 +52,9 @@ def permutation(
     if axis not in (0, -1):
       raise ValueError(
           f"permutation: axis {axis} is out of bounds for the numbers below x")
-    return _shuffle(typed, gnp.arange(x), axis=0)
+    if isinstance(x, Tracer):
+      return _shuffle(typed, gnp.arange(x), axis=0)  # says that x must be known
+    return _shuffled_range(typed, n=int(x))
   if not -aval.ndim <= axis < aval.ndim:
     raise ValueError(
         f"permutation: axis {axis} is out of bounds for an array of shape {aval.shape}")
@@ -59,8 +62,13 @@ def permutation(
   x = gnp.asarray(x)
   if independent or aval.ndim == 1:
     return _shuffle(typed, x, axis=axis)
-  order = _shuffle(typed, gnp.arange(aval.shape[axis]), axis=0)
+  order = _shuffled_range(typed, n=aval.shape[axis])
   return gnp.take(x, order, axis)
+
+
+@program("n", inline=True)
+def _shuffled_range(key: Any, *, n: int) -> Any:
+  return _shuffle(key, gnp.arange(n), axis=0)
 
 
 @program("axis")
@@ -137,16 +145,21 @@ def choice(
     raise ValueError(
         f"choice: p must be None or a 1-dimensional array of {n} probabilities, one a "
         f"part; got shape {p.shape}")
+  index = _weighted(typed, p, shape=shape, replace=replace, mode=gumbel_mode(mode))
+  return gnp.take(a, index, axis) if aval.shape else index
+
+
+@program("shape", "replace", "mode", rows=True, inline=True)
+def _weighted(key: Any, p: Any, *, shape: Shape, replace: bool, mode: str) -> Any:
+  """Indices, drawn by their probabilities."""
   p = p.astype(_float(p.dtype))
   if replace:
     total = gnp.cumsum(p)
-    u = _uniform(typed, 0.0, 1.0, shape=shape, dtype=total.dtype)
+    u = _uniform(key, 0.0, 1.0, shape=shape, dtype=total.dtype)
     index = gnp.searchsorted(total, total[-1] * (1 - u))
   else:
-    index = gnp.reshape(
-        _by_gumbel(typed, gnp.log(p), draws, gumbel_mode(mode)), shape)
-  index = convert(index, gnp.arange(0).dtype)
-  return gnp.take(a, index, axis) if aval.shape else index
+    index = gnp.reshape(_by_gumbel(key, gnp.log(p), math.prod(shape), mode), shape)
+  return convert(index, gnp.arange(0).dtype)
 
 
 def _float(dtype: Any) -> Any:
@@ -158,6 +171,15 @@ def _by_gumbel(key: Any, logits: Any, k: int, mode: str) -> Any:
   """The indices of the k largest logits under Gumbel noise: draws without replacement."""
   noise = _gumbel(key, shape=logits.shape, dtype=logits.dtype, mode=mode)
   return lax.top_k(noise + logits, k)[1]
+
+
+@program("shape", "axis", "mode", rows=True, inline=True)
+def _largest(key: Any, logits: Any, *, shape: Shape, axis: int, mode: str) -> Any:
+  """The index of the largest logit under Gumbel noise."""
+  full = list(shape)
+  full.insert(len(full) + axis + 1, logits.shape[axis])
+  noise = _gumbel(key, shape=tuple(full), dtype=_float(logits.dtype), mode=mode)
+  return gnp.argmax(noise + broadcast_to(logits, tuple(full)), axis=axis)
 
 
 def categorical(
@@ -200,10 +222,7 @@ def categorical(
   lead = shape[:len(shape) - len(batch)]
   mode = gumbel_mode(mode)
   if replace:
-    full = list(shape)
-    full.insert(len(full) + axis + 1, logits.shape[axis])
-    noise = _gumbel(typed, shape=tuple(full), dtype=_float(logits.dtype), mode=mode)
-    return gnp.argmax(noise + broadcast_to(logits, tuple(full)), axis=axis)
+    return _largest(typed, logits, shape=shape, axis=axis, mode=mode)
   draws = math.prod(lead)
   if logits.shape[axis] < draws:
     raise ValueError(

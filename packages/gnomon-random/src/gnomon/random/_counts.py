@@ -119,17 +119,30 @@ def poisson(
   typed, _ = check_key("poisson", key)
   dtype = _count_dtype("poisson", dtype)
   return _poisson(
-      typed, lam, shape=result_shape("poisson", shape, lam=lam), dtype=dtype)
+      typed, lam, shape=result_shape("poisson", shape, lam=lam), dtype=dtype,
+      known=known_below(lam, 10.0))
 
 
-@program("shape", "dtype")
-def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
+def known_below(x: Any, bound: float) -> bool | None:
+  """Whether a number is clearly below a bound, or above it; None if neither is known."""
+  if not isinstance(x, (int, float)):
+    return None
+  return True if x < 0.99 * bound else False if x > 1.01 * bound else None
+
+
+@program("shape", "dtype", "known")
+def _poisson(
+    key: Any, lam: Any, *, shape: Shape, dtype: Any, known: bool | None) -> Any:
+  """`known` says that all rates are below 10, or none: one of the methods suffices."""
   lam = flat(filled(lam, shape, _F32))
   few, valid = lam < 10.0, lam >= 0.0
-  counted = _poisson_by_times(key, where(few & valid, lam, 0.0))
-  counted = lax.max(counted, np.float32(0.0))
-  rejected = _poisson_by_rejection(key, where(~few & (lam < np.inf), lam, 1e5))
-  rejected = where(lam == np.inf, np.inf, rejected)
+  counted = rejected = lax.full(typeof(lam).shape, 0, _F32)
+  if known is not False:
+    counted = _poisson_by_times(key, where(few & valid, lam, 0.0))
+    counted = lax.max(counted, np.float32(0.0))
+  if known is not True:
+    rejected = _poisson_by_rejection(key, where(~few & (lam < np.inf), lam, 1e5))
+    rejected = where(lam == np.inf, np.inf, rejected)
   out = convert(select_n(few, rejected, counted), dtype)
   return lax.reshape(_or_invalid(valid, out), shape)
 

@@ -18,18 +18,18 @@ from gnomon.runtime.execute import is_watching
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def program(*static: str, rows: bool = False) -> Decorator:
+def program(*static: str, rows: bool = False, inline: bool = False) -> Decorator:
   """Makes a function of a typed key, and further arrays, one program.
 
   `static` names its arguments that are no arrays. A concrete key is passed as its words,
   which the C++ call path knows. `rows` says that the last dimension of `shape` means
   something to the function: the elements of its result do not depend on the position
-  alone.
+  alone. `inline` says that in other programs its operations stand by themselves.
   """
   def decorate(fun: Callable[..., Any]) -> Callable[..., Any]:
     in_rows = rows or "shape" not in static
     body = fun if in_rows else _in_one_dimension(fun, static)
-    traced = jit(body, static_argnames=static)
+    traced = body if inline else jit(body, static_argnames=static)
 
     def of_words(words: Any, *args: Any, impl: Any, **params: Any) -> Any:
       return body(random_wrap_p.bind(words, impl=impl)[0], *args, **params)

@@ -119,12 +119,11 @@ def _in_halves(words: Any, size: int) -> Any:
 
 def split(words: Any, shape: tuple[int, ...]) -> Any:
   """New keys in an array of `shape`."""
-  if is_partitionable():
-    keys = packed(*_hash(words, shape))
-  else:
-    keys = lax.reshape(_in_halves(words, 2 * math.prod(shape)), (*shape, 2))
-  # Compilers must not compute a key anew wherever it is used.
-  return lax.optimization_barrier(keys)
+  if not is_partitionable():
+    return lax.reshape(_in_halves(words, 2 * math.prod(shape)), (*shape, 2))
+  # Both words of a key as one integer: as two arrays, they would be computed twice.
+  first, second = _hash(words, shape)
+  return lax.bitcast_convert_type(joined(second, first), U32)
 
 
 def fold_in(words: Any, data: Any) -> Any:
