@@ -102,6 +102,51 @@ def test_views(wrap):
   np.testing.assert_array_equal(np.asarray(ref[...]), y)
 
 
+@both
+def test_other_forms(wrap):
+  x = np.arange(24, dtype=F32).reshape(4, 6)
+  ref = gnomon.new_ref(x)
+
+  def f(r):
+    a = r.reshape(2, -1)[1, 3:], r.T[2], r.at[1].reshape((2, 3)).T[...]
+    r.T[0] = jnp.arange(4.0)
+    r.reshape(24)[5] = -1.0
+    addupdate(r.at[2:].transpose((1, 0)), 1, 10.0)
+    r.bitcast("int32").at[3, 3:].addupdate(1)  # the next number there is
+    return *a, r.bitcast("uint32")[0, 1]
+
+  a, b, c, d = wrap(f)(ref)
+  np.testing.assert_array_equal(np.asarray(a), x.reshape(2, 12)[1, 3:])
+  np.testing.assert_array_equal(np.asarray(b), x.T[2])
+  np.testing.assert_array_equal(np.asarray(c), x[1].reshape(2, 3).T)
+  assert int(d) == int(np.float32(1).view(np.uint32))
+  y = x.copy()
+  y[:, 0] = np.arange(4)
+  y[0, 5] = -1
+  y[2:, 1] += 10
+  y[3, 3:] = np.nextafter(y[3, 3:], np.float32(np.inf))
+  np.testing.assert_array_equal(np.asarray(ref[...]), y)
+
+
+def test_forms_know_what_they_are():
+  ref = gnomon.new_ref(jnp.zeros((4, 6)))
+  part = ref.at[1:3].T
+  assert (part.shape, part.dtype, part.ndim, part.size) == ((6, 2), F32, 2, 12)
+  assert part.ref is ref
+  assert len(part.transforms) == 2
+  assert part.type is AbstractRef(gnomon.typeof(jnp.zeros((6, 2))))
+  assert "[1:3,:]{transpose([1, 0])}: Ref{float32[6,2]}" in repr(part)
+  assert not (part.is_dynamic_size)
+  assert not (part.multiref)
+  assert ref.aval.reshape(ref, 24).shape == (24,)
+  for call, message in (
+      (lambda: ref.reshape(5, -1), r"cannot be reshaped to \(5, -1\)"),
+      (lambda: ref.transpose((0, 0)), "needs a permutation"),
+      (lambda: ref.bitcast("int16"), "needs a dtype of the same size")):
+    with pytest.raises(ValueError, match=message):
+      call()
+
+
 @pytest.mark.parametrize("dtype", [
     "bool", "int8", "uint32", "float16", "bfloat16", "complex64", "float8_e4m3fn"])
 def test_dtypes(dtype):
@@ -281,6 +326,10 @@ def test_printed_as_jax_does():
     q = gnomon.new_ref(a)
     return gnomon.freeze(q)
 
+  text = str(gnomon.make_jaxpr(lambda r: r.T.at[1].set(r.reshape(3, 2)[0]))(
+      gnomon.new_ref(jnp.zeros((2, 3)))))
+  assert "b:f32[2] <- a{reshape([3, 2])}[0,:]" in text
+  assert "a{transpose([1, 0])}[1,:] <- b" in text
   text = str(gnomon.make_jaxpr(f)(gnomon.new_ref(jnp.zeros(3)), 1))
   for part in (
       "{ lambda ; a:Ref{f32[3]} b:i32[]. let", "c:f32[3] <- a[...]", "a[...] <- d",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core import array_hook, dtypes
+from gnomon.core import dtypes
 from gnomon.core.lax_hook import lax
 from gnomon.core.slices import Slice
 from gnomon.core.types import typeof
@@ -68,7 +68,11 @@ class Indexer:
     return hash((self.entries, self.shape))
 
   def __repr__(self) -> str:
-    return self.text(iter(["_"] * self.num_operands))
+    return self.shown(iter(["_"] * self.num_operands))
+
+  def shown(self, names: Any) -> str:
+    """As it is written behind a reference; `names` gives those of the operands."""
+    return f"[{self.text(names)}]"
 
   @property
   def num_operands(self) -> int:
@@ -81,7 +85,7 @@ class Indexer:
         type(e) is Window and e.covers(n) for e, n in zip(self.entries, self.shape))
 
   def text(self, names: Any) -> str:
-    """As it is written: `0,1:3`; `names` gives those of the operands."""
+    """What is written in brackets: `0,1:3`."""
     if self.is_whole:
       return "..."
     parts = []
@@ -101,6 +105,10 @@ class Indexer:
     return ",".join(parts)
 
   # ---- on arrays
+
+  def result_type(self, aval: Any, avals: Sequence[Any]) -> Any:
+    """The type of what the index selects, for operands of the types `avals`."""
+    return aval.update(shape=self.result_shape(avals))
 
   def result_shape(self, avals: Sequence[Any]) -> tuple[int, ...]:
     """The shape of what the index selects, for operands of these types."""
@@ -227,48 +235,3 @@ def _window(e: slice, n: int) -> Window:
         f"a slice of a reference needs a positive step, got {step}: reverse what was "
         "read")
   return Window(start, len(range(start, stop, step)), step)
-
-
-# ---- several indices, one behind the other
-
-Transforms = tuple[Indexer, ...]
-
-
-def result_shape(transforms: Transforms, avals: Sequence[Any]) -> tuple[int, ...]:
-  """The shape of the part that indices lead to."""
-  it = iter(avals)
-  shape: tuple[int, ...] = ()
-  for t in transforms:
-    shape = t.result_shape([next(it) for _ in range(t.num_operands)])
-  return shape
-
-
-def _steps(
-    transforms: Transforms, operands: Sequence[Any],
-) -> list[tuple[Indexer, list[Any]]]:
-  it = iter(operands)
-  return [(t, [next(it) for _ in range(t.num_operands)]) for t in transforms]
-
-
-def read(x: Any, operands: Sequence[Any], transforms: Transforms) -> Any:
-  """The part of an array that indices lead to."""
-  array_hook.load()
-  for t, own in _steps(transforms, operands):
-    x = t.read(x, own)
-  return x
-
-
-def write(
-    x: Any, operands: Sequence[Any], transforms: Transforms, value: Any, *,
-    add: bool) -> Any:
-  """An array with a value written, or added, at the part that indices lead to."""
-  array_hook.load()
-  steps = _steps(transforms, operands)
-  parts = [x]
-  for t, own in steps[:-1]:
-    parts.append(t.read(parts[-1], own))
-  last, own = steps[-1]
-  new = last.write(parts.pop(), own, value, add=add)
-  for (t, own), whole in zip(reversed(steps[:-1]), reversed(parts)):
-    new = t.write(whole, own, new, add=False)
-  return new

@@ -74,15 +74,41 @@ class AbstractRef(AbstractValue):
   def __len__(self) -> int:
     return len(self.inner_aval)
 
+  @property
+  def manual_axis_type(self) -> frozenset[str]:
+    """The mesh axes over which the array varies."""
+    return self.inner_aval.manual_axis_type  # type: ignore[no-any-return]
+
+  mat = manual_axis_type
+
+  def update_manual_axis_type(self, mat: Any) -> AbstractRef:
+    """The type whose array varies over other mesh axes."""
+    return self.update(self.inner_aval.update_manual_axis_type(mat))
+
+  def lower_val(self, ref: Any) -> list[Any]:
+    """The reference itself: it consists of nothing else."""
+    return [ref]
+
   def update(
       self, inner_aval: Any = None, memory_space: Any = None,
-      kind: str | None = None, **changes: Any) -> AbstractRef:
-    """The type with some parts changed, or some of those of the array's type."""
-    inner = self.inner_aval if inner_aval is None else inner_aval
+      kind: str | None = None) -> AbstractRef:
+    """The type with some parts changed."""
     return AbstractRef(
-        inner.update(**changes) if changes else inner,
+        self.inner_aval if inner_aval is None else inner_aval,
         self.memory_space if memory_space is None else memory_space,
         self.kind if kind is None else kind)
+
+  # What references of a type have: methods, to be called with one.
+
+  at = property(lambda self: RefMethods.at)
+  T = property(lambda self: RefMethods.T)
+  get = property(lambda self: RefMethods.get)
+  set = property(lambda self: RefMethods.set)
+  swap = property(lambda self: RefMethods.swap)
+  addupdate = property(lambda self: RefMethods.addupdate)
+  reshape = property(lambda self: RefMethods.reshape)
+  transpose = property(lambda self: RefMethods.transpose)
+  bitcast = property(lambda self: RefMethods.bitcast)
 
   def update_weak_type(self, weak_type: bool) -> AbstractRef:
     """The type whose array is weakly typed, or not."""
@@ -147,8 +173,46 @@ class RefMethods:
 
   @property
   def at(self) -> Any:
-    """Views: `ref.at[1:3]` is a reference to a part, for reading and writing."""
-    return _ops().Views(self)
+    """Parts: `ref.at[1:3]` is a reference to a part, for reading and writing."""
+    return At(self)
+
+  def reshape(self, *shape: Any) -> Any:
+    """The reference with its elements in another shape."""
+    return _form(self, "reshaped", shape)
+
+  def transpose(self, permutation: Any) -> Any:
+    """The reference with its dimensions in another order."""
+    return _form(self, "transposed", permutation)
+
+  @property
+  def T(self) -> Any:
+    """The reference with its dimensions in reverse order."""
+    return self.transpose(range(self.aval.ndim)[::-1])
+
+  def bitcast(self, dtype: Any) -> Any:
+    """The reference with its bits as elements of another dtype, of the same size."""
+    return _form(self, "bitcast", dtype)
+
+
+class At:
+  """`ref.at`, which makes references to parts."""
+
+  __slots__ = ("_ref",)
+
+  def __init__(self, ref: Any) -> None:
+    self._ref = ref
+
+  def __getitem__(self, idx: Any) -> Any:
+    return _ops().TransformedRef(*_ops().resolve(self._ref, idx, "at"))
+
+
+def _form(ref: Any, name: str, how: Any) -> Any:
+  from gnomon.core import ref_transforms  # loaded when a program has references
+
+  transform = getattr(ref_transforms, name)(ref.aval, how)
+  inner = getattr(ref, "ref", ref)
+  return _ops().TransformedRef(
+      inner, (*getattr(ref, "transforms", ()), transform), getattr(ref, "operands", ()))
 
 
 def _ops() -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from gnomon.core.ref_transforms import Transforms, result_type
 from gnomon.core.ref_type import AbstractRef, RefMethods
 from gnomon.core.structural import copy
 from gnomon.core.trace import Tracer
-from gnomon.core.types import WrappedArray
+from gnomon.core.types import WrappedArray, typeof
 
 
 class _RefType(type):
@@ -123,6 +125,58 @@ class Box(RefMethods, Tracer):
 
   def origin(self, *, past: bool = False) -> str:
     return "It is a mutable reference." if past else ""
+
+
+class TransformedRef(RefMethods):
+  """A part of a reference, or the same in another form: `ref.at[1:3]`, `ref.T`.
+
+  It is a reference itself, and reads and writes the one that it is of.
+  """
+
+  __slots__ = ("aval", "operands", "ref", "transforms")
+
+  def __init__(
+      self, ref: Any, transforms: Transforms, operands: Sequence[Any] = ()) -> None:
+    self.ref, self.transforms, self.operands = ref, transforms, list(operands)
+    part = result_type(
+        ref.aval.inner_aval, transforms, [typeof(x) for x in self.operands])
+    self.aval: AbstractRef = ref.aval.update(part)
+
+  @property
+  def type(self) -> AbstractRef:
+    """The type of the part."""
+    return self.aval
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    return self.aval.shape
+
+  @property
+  def dtype(self) -> Any:
+    return self.aval.dtype
+
+  @property
+  def ndim(self) -> int:
+    return self.aval.ndim
+
+  @property
+  def size(self) -> int:
+    return self.aval.size
+
+  @property
+  def is_dynamic_size(self) -> bool:
+    """Whether its size is known only when the program runs: never."""
+    return False
+
+  @property
+  def multiref(self) -> bool:
+    """Whether it stands for several references: never."""
+    return False
+
+  def __repr__(self) -> str:
+    names = iter(["_"] * len(self.operands))
+    parts = "".join(t.shown(names) for t in self.transforms)
+    return f"TransformedRef({self.ref!r}{parts}: {self.aval})"
 
 
 def freed(aval: AbstractRef) -> Exception:

@@ -20,9 +20,10 @@ from gnomon.core.effects import (
 )
 from gnomon.core.jaxpr import Literal
 from gnomon.core.primitive import Primitive
-from gnomon.core.ref_index import Transforms, parse, read, result_shape, write
-from gnomon.core.ref_type import AbstractRef, RefMethods
-from gnomon.core.ref_values import Box, Ref, alive, not_here
+from gnomon.core.ref_index import parse
+from gnomon.core.ref_transforms import Transforms, read, result_type, write
+from gnomon.core.ref_type import AbstractRef
+from gnomon.core.ref_values import Box, Ref, TransformedRef, alive, not_here
 from gnomon.core.rule import (
   batch_rule,
   effects_rule,
@@ -186,54 +187,6 @@ def free(ref: Any) -> None:
 # ---- reading and writing
 
 
-class View(RefMethods):
-  """A part of a reference: `ref.at[1:3]`."""
-
-  __slots__ = ("_operands", "_transforms", "aval", "ref")
-
-  def __init__(self, ref: Any, transforms: Transforms, operands: list[Any]) -> None:
-    self.ref, self._transforms, self._operands = ref, transforms, operands
-    shape = result_shape(transforms, [typeof(x) for x in operands])
-    self.aval = ref.aval.update(ref.aval.inner_aval.update(shape=shape))
-
-  @property
-  def transforms(self) -> Transforms:
-    """The indices, outermost first."""
-    return self._transforms
-
-  @property
-  def shape(self) -> tuple[int, ...]:
-    return self.aval.shape  # type: ignore[no-any-return]
-
-  @property
-  def dtype(self) -> Any:
-    return self.aval.dtype
-
-  @property
-  def ndim(self) -> int:
-    return self.aval.ndim  # type: ignore[no-any-return]
-
-  @property
-  def size(self) -> int:
-    return self.aval.size  # type: ignore[no-any-return]
-
-  def __repr__(self) -> str:
-    names = iter(["_"] * len(self._operands))
-    return f"{self.ref}" + "".join(f".at[{t.text(names)}]" for t in self._transforms)
-
-
-class Views:
-  """`ref.at`, which makes views."""
-
-  __slots__ = ("_ref",)
-
-  def __init__(self, ref: Any) -> None:
-    self._ref = ref
-
-  def __getitem__(self, idx: Any) -> View:
-    return View(*_resolve(self._ref, idx, "at"))
-
-
 def _check(ref: Any, who: str) -> None:
   if type(getattr(ref, "aval", None)) is not AbstractRef:
     raise ValueError(
@@ -241,14 +194,14 @@ def _check(ref: Any, who: str) -> None:
         "one with gnomon.new_ref")
 
 
-def _resolve(ref: Any, idx: Any, who: str) -> tuple[Any, Transforms, list[Any]]:
+def resolve(ref: Any, idx: Any, who: str) -> tuple[Any, Transforms, list[Any]]:
   """The reference itself, and all indices that lead to the part."""
   _check(ref, who)
   transforms: Transforms = ()
   operands: list[Any] = []
   shape = ref.aval.shape
-  if type(ref) is View:
-    ref, transforms, operands = ref.ref, ref._transforms, ref._operands
+  if type(ref) is TransformedRef:
+    ref, transforms, operands = ref.ref, ref.transforms, ref.operands
   indexer, more = parse(idx, shape)
   if not (indexer.is_whole and transforms):
     transforms = (*transforms, indexer)
@@ -297,7 +250,7 @@ def get(ref: Any, idx: Any = None) -> Any:
     IndexError: the index is out of range.
     TypeError: the index is none.
   """
-  ref, transforms, operands = _resolve(ref, idx, "ref_get")
+  ref, transforms, operands = resolve(ref, idx, "ref_get")
   return get_bound(ref, operands, transforms)
 
 
@@ -324,7 +277,7 @@ def swap(ref: Any, idx: Any, value: Any, _function_name: str = "ref_swap") -> An
     ValueError: `ref` is no reference, or was freed; the value has another dtype, or a
       shape that does not broadcast to that of the part.
   """
-  ref, transforms, operands = _resolve(ref, idx, _function_name)
+  ref, transforms, operands = resolve(ref, idx, _function_name)
   value = _fitting(ref, transforms, operands, value, "swap")
   return swap_bound(ref, value, operands, transforms)
 
@@ -344,7 +297,7 @@ def set(ref: Any, idx: Any, value: Any) -> None:
   Raises:
     ValueError: as for `swap`.
   """
-  ref, transforms, operands = _resolve(ref, idx, "ref_set")
+  ref, transforms, operands = resolve(ref, idx, "ref_set")
   value = _fitting(ref, transforms, operands, value, "swap")
   if is_bound(ref):
     swap_p.bind(ref, value, *operands, transforms=transforms)
@@ -364,7 +317,7 @@ def addupdate(ref: Any, idx: Any, x: Any) -> None:
   Raises:
     ValueError: as for `swap`.
   """
-  ref, transforms, operands = _resolve(ref, idx, "ref_addupdate")
+  ref, transforms, operands = resolve(ref, idx, "ref_addupdate")
   x = _fitting(ref, transforms, operands, x, "addupdate")
   addupdate_bound(ref, x, operands, transforms)
 
@@ -407,7 +360,8 @@ def _fitting(
   if type(aval) is AbstractRef:
     raise TypeError(
         f"{who}: the value is the reference {aval}; write what it holds, other[...]")
-  shape = result_shape(transforms, [typeof(x) for x in operands])
+  part = result_type(inner, transforms, [typeof(x) for x in operands])
+  shape, inner = part.shape, part
   if aval.dtype != inner.dtype and not (
       aval.weak_type and _weaker(aval.dtype, inner.dtype)):
     raise ValueError(
@@ -451,8 +405,8 @@ addupdate_p = Primitive("addupdate")
 
 
 def _part(ref: AbstractRef, avals: Values, transforms: Transforms) -> ShapedArray:
-  inner: ShapedArray = ref.inner_aval
-  return inner.update(shape=result_shape(transforms, avals))
+  found: ShapedArray = result_type(ref.inner_aval, transforms, avals)
+  return found
 
 
 typing_rule.define(new_ref_p)(
@@ -541,7 +495,7 @@ def _place(printer: Any, eqn: Any, first: int) -> str:
   ref: str = printer.atom(eqn.invars[0])
   names = iter([
       str(v.val) if type(v) is Literal else printer.atom(v) for v in eqn.invars[first:]])
-  return ref + "".join(f"[{t.text(names)}]" for t in eqn.params["transforms"])
+  return ref + "".join(t.shown(names) for t in eqn.params["transforms"])
 
 
 def _assigned(printer: Any, eqn: Any, text: str) -> Any:

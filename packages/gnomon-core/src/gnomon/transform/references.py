@@ -10,7 +10,7 @@ from gnomon.core.derive import expand, move
 from gnomon.core.discharge import contents, evaluate, pure, put_back
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr
 from gnomon.core.primitive import Primitive
-from gnomon.core.ref_index import read
+from gnomon.core.ref_transforms import read
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.ref_values import Box, check_level
 from gnomon.core.rule import batch_rule, discharge_rule

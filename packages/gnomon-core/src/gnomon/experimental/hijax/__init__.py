@@ -8,6 +8,7 @@ know them. Such a value goes through transformations as its arrays, like a pytre
 from __future__ import annotations
 
 from gnomon.core.ref_type import AbstractRef as AbstractRef
+from gnomon.core.ref_values import TransformedRef as TransformedRef
 from gnomon.core.structural import instantiate as _instantiate
 from gnomon.core.types import AbstractValue as AbstractValue
 from gnomon.core.types import ShapedArray as ShapedArray
@@ -30,9 +31,9 @@ from gnomon.experimental.hijax._types import register_hitype as register_hitype
 
 __all__ = [
     "AbstractRef", "AbstractValue", "AvalMutableQDD", "AvalQDD", "HiPrimitive",
-    "HiPspec", "HiType", "MutableHiType", "ShapedArray", "VJPHiPrimitive", "Zero",
-    "aval_method", "aval_property", "control_flow_allowed_effects", "cur_qdd",
-    "instantiate_zeros", "is_undefined_primal", "register_hitype"]
+    "HiPspec", "HiType", "MutableHiType", "ShapedArray", "TransformedRef",
+    "VJPHiPrimitive", "Zero", "aval_method", "aval_property",
+    "control_flow_allowed_effects", "cur_qdd", "instantiate_zeros", "is_undefined_primal", "register_hitype"]
 
 
 def instantiate_zeros(tangent: object) -> object:
