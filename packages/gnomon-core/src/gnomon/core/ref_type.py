@@ -89,7 +89,7 @@ class AbstractRef(AbstractValue):
     """The reference itself: it consists of nothing else."""
     return [ref]
 
-  def update(
+  def update(  # type: ignore[override]  # of other types other parts change
       self, inner_aval: Any = None, memory_space: Any = None,
       kind: str | None = None) -> AbstractRef:
     """The type with some parts changed."""

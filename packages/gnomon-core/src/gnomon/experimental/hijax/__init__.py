@@ -30,10 +30,10 @@ from gnomon.experimental.hijax._types import cur_qdd as cur_qdd
 from gnomon.experimental.hijax._types import register_hitype as register_hitype
 
 __all__ = [
-    "AbstractRef", "AbstractValue", "AvalMutableQDD", "AvalQDD", "HiPrimitive",
-    "HiPspec", "HiType", "MutableHiType", "ShapedArray", "TransformedRef",
-    "VJPHiPrimitive", "Zero", "aval_method", "aval_property",
-    "control_flow_allowed_effects", "cur_qdd", "instantiate_zeros", "is_undefined_primal", "register_hitype"]
+    "AbstractRef", "AbstractValue", "AvalMutableQDD", "AvalQDD", "HiPrimitive", "HiPspec",
+    "HiType", "MutableHiType", "ShapedArray", "TransformedRef", "VJPHiPrimitive", "Zero",
+    "aval_method", "aval_property", "control_flow_allowed_effects", "cur_qdd",
+    "instantiate_zeros", "is_undefined_primal", "register_hitype"]
 
 
 def instantiate_zeros(tangent: object) -> object:
