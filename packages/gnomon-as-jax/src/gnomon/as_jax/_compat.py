@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
+from gnomon import dtypes
+from gnomon.core.types import ShapedArray
+from gnomon.runtime.compile import make_handler
+from gnomon.tree_util import is_tree_node
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -16,3 +23,42 @@ def api_boundary(fun: F, **_: Any) -> F:
   True
   """
   return fun
+
+
+class Nodes:
+  """The types that are nodes of pytrees, as a collection to ask: `type(x) in NODES`."""
+
+  def __contains__(self, cls: Any) -> bool:
+    return cls is type(None) or bool(is_tree_node(cls))
+
+
+NODES = Nodes()
+
+
+def supports_inf(dtype: Any) -> bool:
+  """Whether a floating-point dtype has infinities.
+
+  >>> from gnomon import numpy as gnp
+  >>> from gnomon.as_jax._compat import supports_inf
+  >>> supports_inf(gnp.float32), supports_inf(gnp.float8_e4m3fn)
+  (True, False)
+  """
+  dtype = np.dtype(dtype)
+  if not dtypes.issubdtype(dtype, np.floating):
+    return False
+  return bool(np.isinf(np.asarray(np.inf, dtype).astype(np.float32)))
+
+
+class EArray:
+  """An array whose dtype is a library's own, over the array that holds it."""
+
+  def __init__(self, aval: Any, data: Any) -> None:
+    self.aval, self._data = aval, data
+    self.shape, self.dtype, self.ndim = aval.shape, aval.dtype, len(aval.shape)
+
+  def __repr__(self) -> str:
+    return f"EArray({self.aval}, {self._data!r})"
+
+
+# By kind of abstract value: `(aval, sharding, committed)` to what makes results arrays.
+global_result_handlers: dict[type, Callable[..., Any]] = {ShapedArray: make_handler}

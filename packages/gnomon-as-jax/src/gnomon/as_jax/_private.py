@@ -19,10 +19,28 @@ NAMES: dict[str, dict[str, str]] = {
         # flax, haiku: marks a function of theirs as one that users call
         "api_boundary": "gnomon.as_jax._compat:api_boundary",
     },
-    # equinox.nn.Embedding: promotion that is refused
     "dtypes": {
+        # equinox.nn.Embedding: promotion that is refused
         "TypePromotionError": "gnomon.dtypes:TypePromotionError",
+        # flax.linen.fp8_ops: a dtype of its own
+        "DType": "numpy:dtype",
+        "ExtendedDType": "gnomon.core.dtypes:ExtendedDType",
+        "extended": "gnomon.dtypes:extended",
+        "finfo": "gnomon.dtypes:finfo",
+        "supports_inf": "gnomon.as_jax._compat:supports_inf",
     },
+    # flax.linen.fp8_ops: the type of the arrays behind its dtype
+    "core": {
+        "ShapedArray": "gnomon.core.types:ShapedArray",
+        "physical_aval": "gnomon.core.types:physical_aval",
+    },
+    # flax.linen.fp8_ops: how a program's results become arrays of its dtype
+    "earray": {"EArray": "gnomon.as_jax._compat:EArray"},
+    "interpreters.pxla": {
+        "global_result_handlers": "gnomon.as_jax._compat:global_result_handlers"},
+    # flax.nnx: which types are nodes of pytrees; references
+    "tree_util": {"_registry": "gnomon.as_jax._compat:NODES"},
+    "state.types": {"AbstractRef": "gnomon.ref:AbstractRef"},
     # equinox: waits for effects when a jitted function ends
     "dispatch": {"wait_for_tokens": "gnomon.runtime.callbacks:effects_barrier"},
 }
