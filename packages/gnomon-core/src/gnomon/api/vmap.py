@@ -102,9 +102,9 @@ def _canonical(d: int, aval: Any, i: int, fun: Any, tree: Any) -> int:
   n = len(aval.shape)
   if not -n <= d < n:
     raise ValueError(
-        f"vmap was requested to map its argument {_name(i, fun, tree)} along axis {d}, "
-        f"which implies that its rank should be at least {d + 1 if d >= 0 else -d}, but "
-        f"is only {n} (its shape is {aval.shape})")
+        f"vmap was requested to map its argument along axis {d}, which implies that its "
+        f"rank should be at least {d + 1 if d >= 0 else -d}, but is only {n} (its shape "
+        f"is {aval.shape}): the argument {_name(i, fun, tree)}")
   return d % n
 
 

@@ -525,7 +525,9 @@ def reduce_sum(
 
 @typing_rule.define(reduce_sum_p)
 def _(x: ShapedArray, *, axes: Shape, out_sharding: Any = None) -> tuple[ShapedArray]:
-  if any(not 0 <= a < x.ndim for a in axes) or len(set(axes)) != len(axes):
+  if len(set(axes)) != len(axes):
+    raise ValueError(f"reduce_sum: duplicate value in 'axes' of reduction: {axes}")
+  if any(not 0 <= a < x.ndim for a in axes):
     raise ValueError(
         f"reduce_sum: the axes {axes} must be distinct and within the {x.ndim} "
         "dimensions of the operand")

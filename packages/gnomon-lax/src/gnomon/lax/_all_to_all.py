@@ -384,6 +384,11 @@ def _(primals: Values, tangents: Values, **params: Any) -> Any:
   return outs, touts
 
 
+def shape_of(x: Any) -> tuple[int, ...]:
+  """The shape of what an operand stands for."""
+  return x.aval.shape  # type: ignore[no-any-return]
+
+
 @transpose_rule.define(ragged_all_to_all_p)
 def _(cts: Values, args: Values, **params: Any) -> list[Any]:
   """A row's cotangent is the sum of those of its copies; replaced rows have none."""
@@ -392,7 +397,7 @@ def _(cts: Values, args: Values, **params: Any) -> list[Any]:
     return [Zero(v.aval) if type(v) is UndefinedPrimal else None for v in args]
   found: list[Any] = [None] * len(args)
   if type(x) is UndefinedPrimal:
-    n, *rest = x.aval.shape
+    n, *rest = shape_of(x)
     inside, at = _runs(begin, sizes, n)
     sources = _sources(place, at, inside, typeof(ct).shape[0])
     everything = all_gather(
@@ -401,7 +406,7 @@ def _(cts: Values, args: Values, **params: Any) -> list[Any]:
     found[0] = reduce_sum(reshape(copies, (*typeof(sources).shape, *rest)), (0,))
   if type(out) is UndefinedPrimal:
     _, sizes, place = _to_me(begin, sizes, place, params)
-    inside, _ = _runs(place, sizes, out.aval.shape[0])
-    replaced = broadcast_in_dim(reduce_or(inside, (0,)), out.aval.shape, (0,))
+    inside, _ = _runs(place, sizes, shape_of(out)[0])
+    replaced = broadcast_in_dim(reduce_or(inside, (0,)), shape_of(out), (0,))
     found[1] = select_n(replaced, ct, zeros_like_aval(typeof(ct)))
   return found

@@ -228,9 +228,9 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
   >>> import numpy as np
   >>> import gnomon
   >>> from gnomon import lax
-  >>> cast = lambda x: lax.pcast(x, "i", to="varying")
+  >>> cast = lambda x: lax.neg(lax.pcast(x, "i", to="varying"))
   >>> gnomon.vmap(cast, axis_name="i")(np.float32([1, 3]))
-  Array([1., 3.], dtype=float32)
+  Array([-1., -3.], dtype=float32)
 
   Raises:
     NameError: no axis in force has the name.

@@ -56,8 +56,8 @@ class RaggedDotDimensionNumbers:
       self, dot_dimension_numbers: Any, lhs_ragged_dimensions: Sequence[int],
       rhs_group_dimensions: Sequence[int]) -> None:
     contract, batch = dot_dimension_numbers
-    self.dot_dimension_numbers = (
-        tuple(map(ints, contract)), tuple(map(ints, batch)))
+    (cx, cy), (bx, by) = contract, batch
+    self.dot_dimension_numbers = ((ints(cx), ints(cy)), (ints(bx), ints(by)))
     self.lhs_ragged_dimensions = ints(lhs_ragged_dimensions)
     self.rhs_group_dimensions = ints(rhs_group_dimensions)
 

@@ -120,9 +120,10 @@ def _decomposed(
     x: Any, y: Any, sx: Any, sy: Any, *, dimension_numbers: Pairs,
     preferred_element_type: Any) -> list[Any]:
   dtype = preferred_element_type
-  scaled = [mul(convert(a, dtype), convert(_spread(s, typeof(a).shape), dtype))
-            for a, s in ((x, sx), (y, sy))]
-  return [dot_general(*scaled, dimension_numbers, None, dtype)]
+  left, right = (
+      mul(convert(a, dtype), convert(_spread(s, typeof(a).shape), dtype))
+      for a, s in ((x, sx), (y, sy)))
+  return [dot_general(left, right, dimension_numbers, None, dtype)]
 
 
 def _spread(scale: Any, shape: tuple[int, ...]) -> Any:

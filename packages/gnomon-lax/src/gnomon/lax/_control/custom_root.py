@@ -84,7 +84,8 @@ def custom_root(
 
   def bind(operands: Values) -> Values:
     call = JvpCall(find, rule, "_custom_root", False)
-    return get_current().custom_jvp(call, operands)
+    outs: Values = get_current().custom_jvp(call, operands)
+    return outs
 
   def rule(primals: Values, tangents: Values) -> Any:
     outs = bind(primals)
@@ -94,7 +95,7 @@ def custom_root(
 
   outs = as_arrays(bind([*residual.consts, *solver.consts, *leaves]))
   root = root_tree.unflatten(outs[:n])
-  return (root, aux_tree.unflatten(outs[n:])) if has_aux else root
+  return root if aux_tree is None else (root, aux_tree.unflatten(outs[n:]))
 
 
 def _changes(
@@ -118,9 +119,9 @@ def _changes(
     return tree.unflatten(linear(*leaves))
 
   right = tree.unflatten([neg(instantiate(t)) for t in moved])
-  outs, found = flatten(tangent_solve(derivative, right))
-  _check("tangent_solve", found, [typeof(o) for o in outs], tree, avals)
-  return outs
+  changes, found = flatten(tangent_solve(derivative, right))
+  _check("tangent_solve", found, [typeof(o) for o in changes], tree, avals)
+  return list(changes)
 
 
 def _check(who: str, found: Any, outs: Values, tree: Any, avals: Values) -> None:
