@@ -211,7 +211,23 @@ def _abs_derivative(t: Any, ans: Any, x: Any) -> Any:
   return select_n(ge(x, 0.0), neg(t), t)
 
 
-abs_p = unary("abs", SIGNED, "abs", _abs_derivative, result=as_real)
+def _emit_abs(ctx: Any, x: Any) -> Any:
+  b, out = ctx.b, ctx.avals_out[0]
+  kind = b.tensor(out)
+  modulus = b.op1("stablehlo.abs", kind, (x,))
+  if ctx.avals_in[0].dtype.kind != "c":
+    return modulus
+  # XLA says nan where one part is nan; but if the other is infinite, so is the modulus.
+  inf = b.full(out, np.inf)
+  infinite = [
+      b.compare("EQ", b.op1("stablehlo.abs", kind, (b.op1(part, kind, (x,)),)), inf, out)
+      for part in ("stablehlo.real", "stablehlo.imag")]
+  either = b.op1(
+      "stablehlo.or", b.tensor(ShapedArray(out.shape, np.dtype(bool))), infinite)
+  return b.op1("stablehlo.select", kind, (either, inf, modulus))
+
+
+abs_p = unary("abs", SIGNED, _emit_abs, _abs_derivative, result=as_real)
 
 
 def sign(x: Any) -> Any:

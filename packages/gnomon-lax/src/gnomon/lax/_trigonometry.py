@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.api.stopping import stop_gradient
 from gnomon.core import dtypes
 from gnomon.core.structural import full, select_n
 from gnomon.core.types import typeof
-from gnomon.lax._arithmetic import add, div, mul, neg, square, sub
+from gnomon.lax._arithmetic import add, div, max, min, mul, neg, square, sub
 from gnomon.lax._comparison import gt
 from gnomon.lax._complex import abs
 from gnomon.lax._families import INEXACT, binary, operands, unary
@@ -163,7 +164,16 @@ def atan2(x: Any, y: Any) -> Any:
 
 
 def _over_norm(x: Any, y: Any, of: Any) -> Any:
-  return div(of, add(square(x), square(y)))
+  """A coordinate over the sum of squares, which must not leave the range of floats."""
+  dtype = typeof(x).dtype
+  if dtype.kind == "c":
+    return div(of, add(square(x), square(y)))
+  info = dtypes.finfo(dtype)
+  most, high = (np.asarray(v, dtype)[()] for v in (info.max, 2.0 ** (info.maxexp - 3)))
+  # Any scale gives the same. Products, since XLA would make one quotient of several.
+  scale = stop_gradient(div(np.ones((), dtype)[()], min(max(abs(x), abs(y)), high)))
+  x, y, of = (mul(max(min(v, most), -most), scale) for v in (x, y, of))
+  return mul(mul(of, scale), div(np.ones((), dtype)[()], add(square(x), square(y))))
 
 
 atan2_p = binary(

@@ -57,11 +57,15 @@ def _result_dtypes(name: str, x: Any, dtype: Any) -> tuple[Any, Any]:
 
 def variance(
     name: str, a: Any, axis: Axis, dtype: Any, out: Any, ddof: Any, keepdims: bool,
-    where: Any, mean: Any) -> Any:
-  """The mean of squared distances from the mean."""
+    where: Any, mean: Any, *, root: bool = False) -> Any:
+  """The mean of squared distances from the mean, or its square root."""
   x, axes = prepare(name, a, axis, out)
   shape = typeof(x).shape
   dtype, work = _result_dtypes(name, x, asked_dtype(dtype, name))
+  if root and not dtypes.issubdtype(dtype, np.inexact):
+    raise ValueError(
+        f"{name}: the dtype must be floating-point or complex to take a root in, got "
+        f"{dtype}")
   x = convert(x, work)
   mask = None if where is None else mask_of(name, where, shape)
   if mean is None:
@@ -78,6 +82,8 @@ def variance(
     squares = lax.square(off)
   total, count = masked_sum(name, squares, axes, mask)
   out = _divided(total, count, ddof)
+  if root:  # before it is narrowed: of halves, the variance overflows sooner
+    out = lax.sqrt(out)
   return finish(out, shape, axes, dtype, keepdims)
 
 
@@ -155,17 +161,9 @@ def std(
     TypeError: `a` is no array and no number.
     ValueError: as `var` does.
   """
-  return _root(variance(
+  return variance(
       "std", a, axis, dtype, out, _freedom("std", ddof, correction), keepdims, where,
-      mean))
-
-
-def _root(x: Any) -> Any:
-  if not is_kind(x, np.inexact):
-    raise ValueError(
-        f"std: the dtype must be floating-point or complex to take a root in, got "
-        f"{typeof(x).dtype}")
-  return lax.sqrt(x)
+      mean, root=True)
 
 
 @compiled(static=("axis", "dtype", "ddof", "keepdims"))
@@ -201,7 +199,8 @@ def nanstd(
     ValueError: as `var` does.
   """
   x, where = present("nanstd", a, where)
-  return _root(variance("nanstd", x, axis, dtype, out, ddof, keepdims, where, mean))
+  return variance(
+      "nanstd", x, axis, dtype, out, ddof, keepdims, where, mean, root=True)
 
 
 def present(name: str, a: Any, where: Any) -> tuple[Any, Any]:
