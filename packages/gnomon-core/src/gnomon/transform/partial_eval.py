@@ -171,7 +171,8 @@ def _split(
       eqns.append(e)
       continue
     rule = partial_eval_rule.get(e.primitive)
-    if effects and rule is None:
+    halves = None if rule is None else rule(e, places, policy)
+    if effects and halves is None:
       eqns.append(e)
       if _happens_once(e):
         saved += [v for v, p in zip(e.outvars, places) if p]
@@ -179,8 +180,8 @@ def _split(
         again.append(e)
         needed.update(v for v in e.invars if type(v) is not Literal)
       continue
-    if rule is not None:
-      first, later, mine = rule(e, places, policy)
+    if halves is not None:
+      first, later, mine = halves
       eqns.append(first)
     else:
       eqns.append(e)
@@ -346,11 +347,8 @@ class CallSplit(NamedTuple):
 def _split_call(
     closed: ClosedJaxpr, needed: tuple[bool, ...], policy: Policy) -> CallSplit:
   def make() -> CallSplit:
-    j = closed.jaxpr
     places = [i for i, p in enumerate(needed) if p]
-    doubled = ClosedJaxpr(
-        j.replace(outvars=[*j.outvars, *(j.outvars[i] for i in places)]), closed.consts)
-    split = _split(doubled, len(places), policy, False)
+    split = split_results(closed, needed, policy)
     n, inner = len(needed), split.again.jaxpr
     direct: list[int | None] = [None] * (len(split.forward.out_avals) - n)
     numbers = {v: i for i, v in enumerate(inner.invars[:len(direct)])}
@@ -363,4 +361,19 @@ def _split_call(
     again = dce_closed(split.again, tuple([p not in direct for p in places]), True)[0]
     return CallSplit(forward, again, split.kept, tuple(direct))
 
-  return memoised(closed, ("split", needed, policy), make)  # type: ignore[no-any-return]
+  return memoised(closed, ("split call", needed, policy), make)  # type: ignore[no-any-return]
+
+
+def split_results(
+    closed: ClosedJaxpr, needed: tuple[bool, ...], policy: Policy) -> Split:
+  """Splits a program some of whose results are needed later; remembered with it.
+
+  `forward` returns all its results, then the saved values; `again` the needed results.
+  """
+  def make() -> Split:
+    j = closed.jaxpr
+    twice = [v for v, p in zip(j.outvars, needed) if p]
+    doubled = ClosedJaxpr(j.replace(outvars=[*j.outvars, *twice]), closed.consts)
+    return _split(doubled, len(twice), policy, False)
+
+  return memoised(closed, ("split results", needed, policy), make)  # type: ignore[no-any-return]

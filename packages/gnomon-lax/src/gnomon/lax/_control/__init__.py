@@ -1,5 +1,9 @@
 """Control flow: conditionals and loops whose bodies are traced once."""
 
-from gnomon.lax._control import scan_lowering, scan_reverse  # the rules of scan
+from gnomon.lax._control import (  # rules of scan and cond
+  saving,
+  scan_lowering,
+  scan_reverse,
+)
 
-__all__ = ["scan_lowering", "scan_reverse"]
+__all__ = ["saving", "scan_lowering", "scan_reverse"]
