@@ -14,6 +14,7 @@ from gnomon import lax
 from gnomon.core.types import typeof
 from gnomon.random import _api
 from gnomon.random._keys import PRNGImpl, find_implementation
+from gnomon.random._primitives import random_seed_p
 
 __all__ = [
     "define_prng_impl", "random_seed", "rbg_prng_impl", "seed_with_impl",
@@ -58,6 +59,8 @@ def define_prng_impl(
 
 def random_seed(seeds: Any, impl: PRNGImpl) -> Any:
   """Keys of a generator, one for each of an array of integers."""
+  if typeof(seeds).shape:
+    return random_seed_p.bind(seeds, impl=impl)[0]
   return _api.random_seed("random_seed", seeds, impl)
 
 
