@@ -61,7 +61,9 @@ def test_distribution_with_parameters(
   [
     ("cauchy", (), scipy.stats.cauchy()),
     ("exponential", (), scipy.stats.expon()),
+    ("gumbel", (), scipy.stats.gumbel_r()),
     ("laplace", (), scipy.stats.laplace()),
+    ("loggamma", (2.0,), scipy.stats.loggamma(2.0)),
     ("logistic", (), scipy.stats.logistic()),
     ("maxwell", (), scipy.stats.maxwell()),
     ("lognormal", (0.5,), scipy.stats.lognorm(0.5)),
@@ -72,6 +74,15 @@ def test_distribution_with_parameters(
 def test_standard_distribution(name: str, args: Any, distribution: Any) -> None:
   numbers = draw(name, *args, shape=(N,))
   assert scipy.stats.kstest(numbers, distribution.cdf).pvalue > 1e-3
+
+
+def test_signs() -> None:
+  signs = draw("rademacher", (N,))
+  assert set(signs.tolist()) == {-1, 1}
+  both = (draw("double_sided_maxwell", 1.0, 2.0, (N,)) - 1.0) / 2.0
+  assert scipy.stats.kstest(np.abs(both), scipy.stats.maxwell().cdf).pvalue > 1e-3
+  for positive in ((signs > 0).sum(), (both > 0).sum()):
+    assert scipy.stats.binomtest(positive, N).pvalue > 1e-3
 
 
 def assert_counts(numbers: np.ndarray, distribution: Any) -> None:
@@ -215,3 +226,27 @@ def test_numbers_and_arrays_of_parameters_agree(name: str, args: tuple[float]) -
   """Of numbers it is known which method they need."""
   arrays = (np.full(200, x, np.float32) for x in args)
   np.testing.assert_array_equal(draw(name, *args, shape=(200,)), draw(name, *arrays))
+
+
+def test_uniform_between_far_bounds() -> None:
+  x = draw("uniform", (N,), minval=-3e38, maxval=3e38).astype(np.float64)
+  assert scipy.stats.kstest(x, scipy.stats.uniform(-3e38, 6e38).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+  ("name", "args"),
+  [("ball", (2, 2.0)), ("bernoulli", (0.3,)), ("beta", (1.0, 2.0)), ("bits", ()),
+   ("binomial", (9.0, 0.5)), ("cauchy", ()), ("chisquare", (2.0,)), ("exponential", ()),
+   ("f", (1.0, 2.0)), ("generalized_normal", (2.0,)), ("geometric", (0.5,)),
+   ("gumbel", ()), ("laplace", ()), ("logistic", ()), ("lognormal", (1.0,)),
+   ("maxwell", ()), ("normal", ()), ("pareto", (1.0,)), ("poisson", (3.0,)),
+   ("rademacher", ()), ("rayleigh", (1.0,)), ("t", (3.0,)),
+   ("triangular", (0.0, 0.5, 1.0)), ("truncated_normal", (-1.0, 1.0)), ("uniform", ()),
+   ("wald", (1.0,)), ("weibull_min", (1.0, 2.0))],
+)
+def test_no_samples(name: str, args: Any) -> None:
+  key = random.key(1)
+  out = gnomon.eval_shape(lambda: getattr(random, name)(key, *args, shape=(0, 3)))
+  found = getattr(random, name)(key, *args, shape=(0, 3))
+  assert found.shape == out.shape == ((0, 3, 2) if name == "ball" else (0, 3))
+  assert found.dtype == out.dtype

@@ -11,7 +11,7 @@ import pytest
 
 import gnomon
 from gnomon import random
-from gnomon.random import _ciphers
+from gnomon.random import _ciphers, _threefry
 from gnomon.random._threefry import threefry_2x32
 
 U = np.uint32
@@ -117,3 +117,14 @@ def test_options_of_keys() -> None:
     assert random.PRNGKey(17).tolist() == random.PRNGKey(np.int32(17)).tolist() == [0, 20]
   finally:
     gnomon.config.update("jax_random_seed_offset", 0)
+
+
+def test_positions_beyond_a_word() -> None:
+  high, low = map(np.asarray, _threefry.wide_counters((3, 4, 5)))
+  np.testing.assert_array_equal(low, np.arange(60).reshape(3, 4, 5))
+  assert not high.any()
+  shape = (2 ** 31, 6)
+  program = gnomon.jit(lambda k: random.bits(k, shape, "uint8")[-1:, -1:].sum())
+  aval = gnomon.eval_shape(lambda k: random.bits(k, shape), random.key(0))
+  assert aval.shape == shape
+  assert "ui64" in program.lower(random.key(0)).as_text()

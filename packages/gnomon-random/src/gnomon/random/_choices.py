@@ -124,7 +124,7 @@ def choice(
     n = aval.shape[axis]
     a = gnp.asarray(a)
   draws = math.prod(shape)
-  if n <= 0:
+  if n < 0 or (n == 0 and draws):
     raise ValueError("choice: a must be greater than 0 unless no samples are taken")
   if not replace and draws > n:
     raise ValueError(

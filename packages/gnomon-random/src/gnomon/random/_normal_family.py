@@ -9,7 +9,7 @@ import numpy as np
 import gnomon.numpy as gnp
 from gnomon import lax
 from gnomon.core import dtypes
-from gnomon.core.structural import convert, select_n
+from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
 from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
 from gnomon.random._normal import _normal
@@ -225,8 +225,8 @@ def _multivariate_normal(
   z = _normal(key, shape=(*shape, n), dtype=dtype)
   if not n:
     return z
-  return mean + gnp.einsum(
-      "...ij,...j->...i", convert(_root(cov, method), dtype), z)
+  moved = gnp.einsum("...ij,...j->...i", convert(_root(cov, method), dtype), z)
+  return broadcast_to(mean, typeof(moved).shape) + moved
 
 
 def _root(cov: Any, method: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon import config, lax
+from gnomon import config, jit, lax
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.random._keys import PRNGImpl, register
@@ -57,16 +57,23 @@ def seed(x: Any) -> Any:
 
 
 def counters(shape: tuple[int, ...]) -> Pair:
-  """The position of each element of an array, in 64 bits: high and low words.
-
-  Raises:
-    ValueError: there are more positions than a word has values.
-  """
+  """The position of each element of an array, in 64 bits: high and low words."""
   size = math.prod(shape)
-  low = lax.reshape(lax.iota(U32, size), shape)
   if size <= 2 ** 32:
-    return lax.full(shape, 0, U32), low
-  raise ValueError(f"random arrays of more than 2**32 elements: the shape is {shape}")
+    return lax.full(shape, 0, U32), lax.reshape(lax.iota(U32, size), shape)
+  return wide_counters(shape)
+
+
+def wide_counters(shape: tuple[int, ...]) -> Pair:
+  """The same where a word has fewer values than there are positions."""
+  position, stride = None, math.prod(shape)
+  for axis, n in enumerate(shape):
+    stride //= n
+    index = convert(lax.broadcasted_iota(U32, shape, axis), U64)
+    part = lax.mul(index, joined(U32.type(stride >> 32), U32.type(stride % 2 ** 32)))
+    position = part if position is None else lax.add(position, part)
+  high = lax.shift_right_logical(position, convert(U32.type(32), U64))
+  return convert(high, U32), convert(position, U32)
 
 
 def is_partitionable() -> bool:
@@ -81,6 +88,7 @@ def _hash(words: Any, shape: tuple[int, ...]) -> Pair:
   return lax.threefry2x32_p.bind(k0, k1, high, low)
 
 
+@jit
 def threefry_2x32(keypair: Any, count: Any) -> Any:
   """Threefry of an array of words: its first half and its second make the blocks.
 

@@ -53,19 +53,34 @@ def uniform(
       type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0))
   return _uniform(
       typed, minval, maxval, shape=shape_of("uniform", shape), dtype=dtype,
-      rounds=not unit)
+      rounds=not unit, overflows=_overflows(minval, maxval, dtype))
 
 
-@program("shape", "dtype", "rounds")
+def _overflows(minval: Any, maxval: Any, dtype: Any) -> bool:
+  """Whether the distance of numbers, but not they themselves, exceed the dtype."""
+  if not all(isinstance(x, (int, float)) for x in (minval, maxval)):
+    return False
+  most = float(float_info(dtype).max)
+  return maxval - minval > most >= max(abs(minval), abs(maxval))
+
+
+@program("shape", "dtype", "rounds", "overflows")
 def _uniform(
     key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: Any,
-    rounds: bool = False) -> Any:
-  """Uniform numbers; `rounds` says that rounding could reach the upper bound."""
+    rounds: bool = False, overflows: bool = False) -> Any:
+  """Uniform numbers.
+
+  `rounds` says that rounding could reach the upper bound; `overflows`, that the bounds
+  are so far apart that their distance is infinite.
+  """
   minval, maxval = convert(minval, dtype), convert(maxval, dtype)
   low = _spread("uniform", "minval", minval, shape)
   high = _spread("uniform", "maxval", maxval, shape)
   unit = unit_interval(key, shape, dtype)
-  out = lax.add(lax.mul(unit, lax.sub(high, low)), low)
+  if overflows:
+    out = unit * high + (1.0 - unit) * low
+  else:
+    out = lax.add(lax.mul(unit, lax.sub(high, low)), low)
   if rounds:
     out = lax.min(out, lax.nextafter(high, low))
   return lax.max(low, out)  # rounding must not pass below
