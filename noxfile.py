@@ -343,7 +343,7 @@ def bench(session: nox.Session) -> None:
 @nox.session(tags=["ci"])
 def docs(session: nox.Session) -> None:
   """The manual, where a warning is an error."""
-  session.install(*GROUPS["docs"])
+  install(session, wheels(closure({"gnomon"})), *GROUPS["docs"])  # it draws with them
   session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build")
 
 

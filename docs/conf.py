@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import pathlib
+import sys
+from typing import Any
+
+HERE = pathlib.Path(__file__).parent
+
 project = "gnomon"
 copyright = "the gnomon authors"
 extensions = ["myst_parser"]
@@ -11,3 +17,15 @@ html_theme_options = {"description": "Transformations of array programs"}
 html_show_sourcelink = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
+
+
+def draw_pictures(app: Any) -> None:
+  """Draws what the gallery shows, into a folder that git ignores."""
+  sys.path.insert(0, str(HERE))
+  import pictures
+  pictures.draw(HERE / "pictures")
+
+
+def setup(app: Any) -> None:
+  """Sphinx calls it when it begins."""
+  app.connect("builder-inited", draw_pictures)
