@@ -11,9 +11,9 @@ import numpy as np
 import gnomon.numpy as gnp
 from gnomon import random
 from gnomon.core import dtypes
-from gnomon.core.refs import Ref, addupdate, new_ref
 from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import typeof
+from gnomon.ref import Ref, addupdate, new_ref
 from gnomon.tree_util import GetAttrKey, register_pytree_with_keys
 
 __all__ = ["StatefulPRNG", "stateful_rng"]

@@ -134,7 +134,7 @@ def _full(self: KeyType, shape: Shape, value: Any) -> Any:
   return random_wrap_p.bind(words, impl=self.implementation)[0]
 
 
-KeyType.full = _full  # type: ignore[method-assign]
+KeyType.full = _full  # type: ignore[assignment, method-assign]
 
 
 random_unwrap_p = Primitive("random_unwrap")

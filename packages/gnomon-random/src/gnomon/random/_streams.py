@@ -32,11 +32,11 @@ class Keys(NamedTuple):
     return Keys(parts_of(self.keys, n)[i])
 
   def child_where(
-      self, condition: Any, i: int, n: int, other: Keys, j: int, m: int) -> Keys:
+      self, condition: Any, i: int, n: int, other: Any, j: int, m: int) -> Keys:
     """`self.child(i, n)` where a condition holds, else `other.child(j, m)`."""
     return self.child(i, n).where(condition, other.child(j, m))
 
-  def where(self, condition: Any, other: Keys) -> Keys:
+  def where(self, condition: Any, other: Any) -> Keys:
     """These streams where a condition holds, else others."""
     return Keys(select_n(condition, other.keys, self.keys))
 
@@ -59,11 +59,11 @@ class Packed(NamedTuple):
     return _encrypted(high, convert(self.words, U32), i)
 
   def child_where(
-      self, condition: Any, i: int, n: int, other: Packed, j: int, m: int) -> Packed:
+      self, condition: Any, i: int, n: int, other: Any, j: int, m: int) -> Packed:
     i, j = (lax.full(typeof(self.words).shape, k, U32) for k in (i, j))
     return self.where(condition, other).child(select_n(condition, j, i), n)
 
-  def where(self, condition: Any, other: Packed) -> Packed:
+  def where(self, condition: Any, other: Any) -> Packed:
     return Packed(select_n(condition, other.words, self.words))
 
   def flat(self) -> Packed:

@@ -61,7 +61,7 @@ def _overflows(minval: Any, maxval: Any, dtype: Any) -> bool:
   if not all(isinstance(x, (int, float)) for x in (minval, maxval)):
     return False
   most = float(float_info(dtype).max)
-  return maxval - minval > most >= max(abs(minval), abs(maxval))
+  return bool(maxval - minval > most >= max(abs(minval), abs(maxval)))
 
 
 @program("shape", "dtype", "rounds", "overflows")
