@@ -38,6 +38,13 @@ NAMES: dict[str, dict[str, str]] = {
     "earray": {"EArray": "gnomon.as_jax._compat:EArray"},
     "interpreters.pxla": {
         "global_result_handlers": "gnomon.as_jax._compat:global_result_handlers"},
+    # flax.nnx: the types of its own `checkify`
+    "checkify": {
+        "Error": "gnomon.experimental.checkify:Error",
+        "JaxException": "gnomon.experimental.checkify._errors:JaxException",
+        "Out": "typing:Any",
+        "user_checks": "gnomon.experimental.checkify:user_checks",
+    },
     # flax.nnx: which types are nodes of pytrees; references
     "tree_util": {"_registry": "gnomon.as_jax._compat:NODES"},
     "state.types": {"AbstractRef": "gnomon.ref:AbstractRef"},
