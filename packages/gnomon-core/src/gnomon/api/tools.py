@@ -271,8 +271,11 @@ def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
         typeof(x)
       except TypeError:
         path = keystr(tree_flatten_with_path(out)[0][i][0])
+        start = (
+            f"Output from batched function {x!r} with type {type(x)} is not a valid JAX "
+            "type: " if who == "vmap" else "")
         raise TypeError(
-            f"the function {describe_function(fun)} traced for {who} returned a value of "
-            f"type {type(x)}{' at ' + path if path else ''}: {x!r}. Results must be "
-            "arrays, numbers, or pytrees of them") from None
+            f"{start}the function {describe_function(fun)} traced for {who} returned a "
+            f"value of type {type(x)}{' at ' + path if path else ''}: {x!r}. Results "
+            "must be arrays, numbers, or pytrees of them") from None
   return leaves, tree
