@@ -115,6 +115,19 @@ def test_each_private_name_is_there(name: str) -> None:
   assert getattr(load(f"jax._src.{module}"), attribute) is not None
 
 
+def test_who_replaces_a_private_function_replaces_gnomons(
+    monkeypatch: pytest.MonkeyPatch) -> None:
+  def forbid(client: Any, *_: Any, **__: Any) -> Any:
+    raise RuntimeError(f"compiling for {client.platform} is forbidden")
+
+  compiler = load("jax._src.compiler")
+  monkeypatch.setattr(compiler, "backend_compile_and_load", forbid)
+  with pytest.raises(RuntimeError, match="compiling for cpu is forbidden"):
+    gnomon.jit(lambda x: x * 3.25)(1.0)
+  monkeypatch.undo()
+  assert float(gnomon.jit(lambda x: x * 3.25)(1.0)) == 3.25
+
+
 def test_pickles_go_both_ways() -> None:
   jax = load("jax")
   tree = jax.tree_util.tree_structure({"a": (1, 2)})

@@ -38,6 +38,9 @@ NAMES: dict[str, dict[str, str]] = {
     "earray": {"EArray": "gnomon.as_jax._compat:EArray"},
     "interpreters.pxla": {
         "global_result_handlers": "gnomon.as_jax._compat:global_result_handlers"},
+    # chex.restrict_backends: where programs are compiled, to forbid it
+    "compiler": {
+        "backend_compile_and_load": "gnomon.runtime.jaxlib.programs:compile"},
     # flax.nnx: the types of its own `checkify`
     "checkify": {
         "Error": "gnomon.experimental.checkify:Error",
@@ -68,6 +71,14 @@ class Private(types.ModuleType):
     value = getattr(importlib.import_module(where), attribute)
     self.__dict__[name] = value
     return value
+
+  def __setattr__(self, name: str, value: Any) -> None:
+    """Who replaces a function replaces gnomon's."""
+    super().__setattr__(name, value)
+    place = NAMES.get(self.__name__.removeprefix("jax._src."), {}).get(name)
+    if place is not None:
+      where, _, attribute = place.partition(":")
+      setattr(importlib.import_module(where), attribute, value)
 
   def __dir__(self) -> list[str]:
     return sorted(NAMES.get(self.__name__.removeprefix("jax._src."), ()))
