@@ -158,7 +158,7 @@ def test_what_types_tell(ops: Any) -> None:
   def f(x: Any) -> Any:
     assert (x.shape, x.dtype, x.ndim, x.size, len(x)) == ((2, 3), np.float32, 2, 6, 2)
     assert isinstance(x, gnomon.Array)
-    assert "float32[2,3]" in repr(x)
+    assert "f32[2,3]" in repr(x)
     assert f"{x}" == repr(x)
     assert x.weak_type is False
     assert x.block_until_ready() is x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -228,6 +229,27 @@ def test_evaluation_while_tracing(ops: Any) -> None:
     return x
 
   gnomon.grad(g)(1.0)
+
+
+def test_tracers_say_what_they_are(ops: Any) -> None:
+  seen: list[str] = []
+
+  def look(x: Any) -> Any:
+    seen.append(repr(x))
+    with pytest.raises(gnomon.errors.ConcretizationTypeError, match="__reduce__ method"):
+      pickle.dumps(x)
+    return ops.sum(x)
+
+  gnomon.jit(look)(X)
+  gnomon.vmap(look)(X)
+  gnomon.grad(look)(X)
+  gnomon.jvp(look, (1.0,), (2.0,))
+  gnomon.jit(gnomon.grad(look))(1.0)
+  assert seen == [
+      "JitTracer(float32[3])", "VmapTracer(aval=float32[], batched=float32[3])",
+      "GradTracer(primal=[ 0.5 -1.5  2. ], typeof(tangent)=f32[3])",
+      "JVPTracer(primal=1.0, tangent=2.0)",
+      "GradTracer(primal=JitTracer(~float32[]), typeof(tangent)=f32[])"]
 
 
 def test_values_that_must_be_known() -> None:

@@ -512,7 +512,7 @@ def test_a_compiled_function_checks_its_arguments(ops: Any) -> None:
     f(one, np.ones(4, np.float32))
   with pytest.raises(TypeError, match=r"another structure.*at \[0\] .*2.*1"):
     f(one)
-  with pytest.raises(TypeError, match=r"cannot be transformed.*StageTracer"):
+  with pytest.raises(TypeError, match=r"cannot be transformed.*JitTracer"):
     gnomon.jit(f)(one, one)
   with pytest.raises(TypeError, match=r"of the compiled function function .*'text'"):
     f(one, "text")

@@ -202,6 +202,8 @@ def test_missing_lowerings_are_named() -> None:
   p.def_abstract_eval(lambda x: x)
   with pytest.raises(NotImplementedError, match="MLIR translation rule for 'bare'"):
     gnomon.jit(p.bind)(1.0)
+  with pytest.raises(NotImplementedError, match="platform 'abacus' of a rule for bare"):
+    mlir.register_lowering(p, lambda ctx, x: [x], platform="abacus")
   mlir.register_lowering(p, lambda ctx, x: [x], platform="tpu")
   with pytest.raises(NotImplementedError, match=r"not found for platform cpu.*tpu"):
     gnomon.jit(p.bind)(1.0)

@@ -101,6 +101,9 @@ class StageTracer(Tracer):
   def __init__(self, trace: StageTrace, aval: Any, var: Var) -> None:
     self._trace, self.aval, self._var = trace, aval, var
 
+  def __repr__(self) -> str:
+    return f"JitTracer({self.aval})"
+
   def origin(self, *, past: bool = False) -> str:
     from gnomon.core import provenance  # only messages need it
 

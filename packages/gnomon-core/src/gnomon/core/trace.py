@@ -121,18 +121,6 @@ class Function:
     return self.call_wrapped(*args)
 
 
-class Function:
-  """A function of flat values, called as other libraries call wrapped functions."""
-
-  __slots__ = ("call_wrapped",)
-
-  def __init__(self, fun: Any) -> None:
-    self.call_wrapped = fun
-
-  def __call__(self, *args: Any) -> Any:
-    return self.call_wrapped(*args)
-
-
 class EvalTrace(Trace):
   """The bottom: computes. `runtime.execute` supplies how."""
 
@@ -201,9 +189,6 @@ class Tracer:
   def __init__(self, trace: Any) -> None:
     self._trace = trace
 
-  def __init__(self, trace: Any) -> None:
-    self._trace = trace
-
   def _is_traced_array(self) -> bool:
     return True
 
@@ -238,28 +223,8 @@ class Tracer:
 
   @property
   def dimension_as_value(self) -> Any:
-    """The size that a tracer stands for: None, since sizes are known numbers."""
-    return None
-
-  # ---- as other libraries know it
-
-  def full_lower(self) -> Any:
-    """The tracer itself: there are no levels."""
-    return self
-
-  def get_referent(self) -> Any:
-    """What this value stands for, where its trace knows it; else the tracer itself."""
-    value = self.concrete()
-    return self if value is None else value
-
-  def to_concrete_value(self) -> Any:
-    """The value, where this trace knows it; otherwise None."""
+    """The value of a tracer that stands for a size, where its trace knows it."""
     return self.concrete()
-
-  @property
-  def dimension_as_value(self) -> Any:
-    """The size that a tracer stands for: None, since sizes are known numbers."""
-    return None
 
   # ---- what the type knows
 
@@ -361,7 +326,11 @@ class Tracer:
     return repr(self) if value is None else format(value, spec)
 
   def __repr__(self) -> str:
-    return f"{type(self).__name__}<{self.aval}>"
+    return f"{type(self).__name__}({self.aval})"
+
+  def __reduce__(self) -> Any:
+    raise errors.ConcretizationTypeError(
+        self, "it was to be pickled: the error occurred in the __reduce__ method")
 
   def __copy__(self) -> Tracer:
     return self

@@ -89,11 +89,11 @@ class AbstractValue:
 
   def shard(self, mesh: Any, manual_axes: Any, check_vma: bool, spec: Any) -> Any:
     """The type of a part, in a program over several devices."""
-    raise NotImplementedError(f"values of type {self} cannot be split over devices")
+    raise must_define(self, "shard")
 
   def unshard(self, mesh: Any, check_vma: bool, spec: Any) -> Any:
     """The type of the whole, in a program over several devices."""
-    raise NotImplementedError(f"values of type {self} cannot be split over devices")
+    raise must_define(self, "unshard")
 
   def str_short(self, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
     """A short text."""

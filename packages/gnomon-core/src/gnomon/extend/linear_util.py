@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from gnomon.api.jit import trace_context
 from gnomon.core.jaxpr import DebugInfo
@@ -17,9 +17,6 @@ __all__ = [
     "StoreException", "WrappedFun", "cache", "merge_linear_aux", "transformation",
     "transformation2", "transformation_with_aux", "transformation_with_aux2",
     "wrap_init"]
-
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class StoreException(Exception):
@@ -170,14 +167,16 @@ def wrap_init(
 # ---- makers of layers: each takes the layer and gives a function of a `WrappedFun`
 
 
-def _curried(make: F) -> F:
+def _curried(make: Callable[..., Any]) -> Callable[..., Any]:
   @functools.wraps(make)
   def partly(gen: Callable[..., Any], *rest: Any, **options: Any) -> Any:
     if rest:
       return make(gen, *rest, **options)
-    return functools.wraps(gen)(functools.partial(make, gen, **options))
+    made = functools.wraps(gen)(functools.partial(make, gen, **options))
+    del made.__wrapped__  # the signature is that of a maker of functions, not `gen`'s
+    return made
 
-  return partly  # type: ignore[return-value]
+  return partly
 
 
 @_curried

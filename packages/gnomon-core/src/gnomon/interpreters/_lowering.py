@@ -288,6 +288,10 @@ def _one(primitive: Primitive, out: Any) -> Any:
   return getattr(values[0], "result", values[0])
 
 
+# Platforms whose clients come as plugins: rules for them may be there before.
+_PLATFORMS = frozenset({"cpu", "cuda", "gpu", "rocm", "tpu", "METAL"})
+
+
 def register_lowering(
     prim: Primitive, rule: Rule, platform: str | None = None, inline: bool = True,
     cacheable: bool = True) -> None:
@@ -297,18 +301,28 @@ def register_lowering(
     prim: the primitive.
     rule: gets a `LoweringRuleContext` and the operands as `ir.Value`; returns a list of
       as many results. It makes operations at the current insertion point.
-    platform: the platform that the rule is for, such as "cpu"; None: for all others.
+    platform: the platform that the rule is for, such as "cpu" ("gpu" stands for "cuda"
+      and "rocm"); None: for all others.
     inline: whether the operations stand in place; they always do.
     cacheable: whether the rule depends on types and params alone; it is asked each time.
+
+  Raises:
+    NotImplementedError: `platform` is unknown.
   """
   del inline, cacheable
+  known = {*_PLATFORMS, *backends.registered()}
+  if platform is not None and platform not in known:
+    raise NotImplementedError(
+        f"register_lowering: the platform {platform!r} of a rule for {prim} is unknown; "
+        f"known are {', '.join(sorted(known))}")
   table = lower.get(prim)
   if not isinstance(table, Platforms):
     own, table = table, Platforms()
     if own is not None:  # of gnomon's own primitive, for the other platforms
       table.rules[None] = _own_rule(own)
     lower.replace(prim, table)
-  table.rules[platform] = rule
+  for name in ("cuda", "rocm") if platform == "gpu" else (platform,):
+    table.rules[name] = rule
 
 
 def _own_rule(rule: Callable[..., Any]) -> Rule:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr
+from gnomon.core.mesh import Mesh as Mesh
 from gnomon.interpreters._lowering import LoweringParameters as LoweringParameters
 from gnomon.interpreters._lowering import LoweringRuleContext as LoweringRuleContext
 from gnomon.interpreters._lowering import ModuleContext as ModuleContext
@@ -52,7 +53,7 @@ from gnomon.runtime.jaxlib import dialects, mlir
 __all__ = [
     "DEVICE_TO_DEVICE_TYPE", "RECV_FROM_HOST_TYPE", "SEND_TO_HOST_TYPE", "AxisContext",
     "ConstantHandler", "LoweringParameters", "LoweringResult", "LoweringRule",
-    "LoweringRuleContext", "MeshAxisName", "ModuleContext", "SPMDAxisContext",
+    "LoweringRuleContext", "Mesh", "MeshAxisName", "ModuleContext", "SPMDAxisContext",
     "ShapePolyLoweringState", "ShardingContext", "Token", "TokenSet", "Value",
     "aval_to_ir_type", "aval_to_ir_types", "core_call_lowering", "dense_int_array",
     "dense_int_elements", "dtype_to_ir_type", "emit_python_callback", "flatten_ir_types",

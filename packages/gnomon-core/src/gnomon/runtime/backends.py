@@ -112,6 +112,11 @@ def client_of(platform: str | None) -> Any:
   return found
 
 
+def registered() -> list[str]:
+  """The platforms that may have clients."""
+  return list(_factories)
+
+
 def platforms() -> list[str]:
   """The platforms that have clients."""
   client()

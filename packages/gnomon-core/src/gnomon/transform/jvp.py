@@ -9,7 +9,7 @@ from gnomon.core.calls import is_ref
 from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule
-from gnomon.core.stage import trace_to_closed
+from gnomon.core.stage import StageTracer, trace_to_closed
 from gnomon.core.structural import instantiate
 from gnomon.core.trace import (
   Trace,
@@ -33,6 +33,13 @@ class JVPTracer(Tracer):
   def __init__(self, trace: JVPTrace, primal: Any, tangent: Any) -> None:
     self._trace, self.primal, self.tangent = trace, primal, tangent
     self.aval = primal.aval if hasattr(primal, "aval") else typeof(primal)
+
+  def __repr__(self) -> str:
+    t = self.tangent
+    if isinstance(t, StageTracer):  # of the linear program of a gradient
+      kind = t.aval.str_short(short_dtypes=True)
+      return f"GradTracer(primal={self.primal}, typeof(tangent)={kind})"
+    return f"JVPTracer(primal={self.primal}, tangent={t})"
 
   def concrete(self) -> Any:
     x = self.primal

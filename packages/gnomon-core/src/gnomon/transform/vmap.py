@@ -58,6 +58,9 @@ class BatchTracer(Tracer):
     self._trace, self.value, self.dim = trace, value, dim
     self.aval = ShapedArray(t.shape[:dim] + t.shape[dim + 1:], t.dtype, t.weak_type)
 
+  def __repr__(self) -> str:
+    return f"VmapTracer(aval={self.aval}, batched={typeof(self.value)})"
+
   def origin(self, *, past: bool = False) -> str:
     x = self.value
     if isinstance(x, Tracer):
