@@ -327,3 +327,13 @@ def test_jacobians_with_aux_and_integers(ops: Any) -> None:
     np.testing.assert_array_equal(np.asarray(aux["twice"]), 2 * x)
     with pytest.raises(TypeError, match=f"{jac.__name__} requires real- or complex"):
       jac(ops.neg)(np.arange(3))
+
+
+def test_float0_enters_and_leaves_compiled_functions(ops: Any) -> None:
+  zeros = np.zeros(2, float0)
+  f = gnomon.jit(lambda a, b: (a, ops.neg(b)))
+  for _ in range(2):
+    a, b = f(zeros, 1.0)
+    assert (a.dtype, a.shape, float(b)) == (float0, (2,), -1.0)
+  g = gnomon.jit(lambda n, t: gnomon.jvp(ops.neg, (n,), (t,)))
+  assert g(np.arange(2), zeros)[1].dtype == float0

@@ -61,6 +61,8 @@ def _fill(shape: Shape, value: Any, dtype: Any) -> Any:
 
 def _constant(shape: Shape, value: Any, dtype: Any) -> Any:
   """An array filled with a number."""
+  if dtype == dtypes.float0:  # no device has arrays of it
+    return np.zeros(shape, dtypes.float0)
   if get_current() is EVAL and isinstance(dtype, np.dtype):
     if math.prod(shape) <= SMALL:
       return made_here(np.full(shape, value, dtype))
