@@ -135,3 +135,22 @@ def test_keys_are_compared_and_filled():
 def test_errors_name_what_is_wrong(bad, error, message):
   with pytest.raises(error, match=message):
     bad(random.key(1))
+
+
+DRAWS = {
+    "bits": (), "permutation": (8,), "categorical": (np.zeros((8, 2), np.float32),),
+    "randint": ((8,), 0, 9), "gamma": (2.0, (8,)), "exponential": ((8,),),
+    "multivariate_normal": (np.zeros(2), np.eye(2)), "normal": ((8,),)}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_results_are_laid_out_as_wanted(name):
+  key, draw = random.key(0), getattr(random, name)
+  sharding = gnomon.sharding.SingleDeviceSharding(gnomon.devices()[0])
+  plain = draw(key, *DRAWS[name])
+  placed = draw(key, *DRAWS[name], out_sharding=sharding)
+  np.testing.assert_array_equal(placed, plain)
+  assert placed.sharding == sharding
+  assert placed.committed
+  inside = gnomon.jit(lambda k: draw(k, *DRAWS[name], out_sharding=sharding))(key)
+  np.testing.assert_array_equal(inside, plain)

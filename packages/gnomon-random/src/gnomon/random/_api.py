@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from gnomon import config, lax
+from gnomon.api.device import device_put
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
 from gnomon.core.types import typeof
@@ -312,7 +313,7 @@ def bits(
     key: a key.
     shape: the result's shape.
     dtype: an unsigned integer dtype; None: uint32 (uint64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.bits(random.key(0), (2,)).dtype
@@ -321,7 +322,6 @@ def bits(
   Raises:
     ValueError: `dtype` is no unsigned integer type.
   """
-  no_sharding("bits", out_sharding)
   typed, _ = check_key("bits", key)
   dtype = (
       dtypes.canonicalize_dtype(np.uint64) if dtype is None
@@ -329,14 +329,13 @@ def bits(
   if not dtypes.issubdtype(dtype, np.unsignedinteger):
     raise ValueError(
         f"dtype argument to `bits` must be an unsigned int dtype, got {dtype}")
-  return random_bits(typed, 8 * dtype.itemsize, shape_of("bits", shape))
+  out = random_bits(typed, 8 * dtype.itemsize, shape_of("bits", shape))
+  return placed(out, out_sharding)
 
 
-def no_sharding(name: str, out_sharding: Any) -> None:
-  """Raises `NotImplementedError` for a sharding."""
-  if out_sharding is not None:
-    raise NotImplementedError(
-        f"{name}: out_sharding needs gnomon-sharding, which is not available yet")
+def placed(x: Any, out_sharding: Any) -> Any:
+  """Samples, laid out over devices as the user wants."""
+  return x if out_sharding is None else device_put(x, out_sharding)
 
 
 def user_dtype(name: str, dtype: Any) -> np.dtype[Any]:

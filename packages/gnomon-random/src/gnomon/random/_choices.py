@@ -13,7 +13,7 @@ from gnomon import lax
 from gnomon.core.structural import broadcast_to, convert
 from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, no_sharding, shape_of
+from gnomon.random._api import check_key, placed, shape_of
 from gnomon.random._normal import _gumbel, gumbel_mode
 from gnomon.random._primitives import random_bits, split_keys
 from gnomon.random._program import program
@@ -32,7 +32,7 @@ def permutation(
     x: an integer n, for a permutation of 0 … n - 1; or an array.
     axis: the axis to permute.
     independent: whether each vector along the axis gets an order of its own.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> sorted(random.permutation(random.key(0), 3).tolist())
@@ -42,7 +42,8 @@ def permutation(
     TypeError: `x` is neither an integer nor an array.
     ValueError: `axis` is out of range.
   """
-  no_sharding("permutation", out_sharding)
+  if out_sharding is not None:
+    return placed(permutation(key, x, axis, independent), out_sharding)
   typed, _ = check_key("permutation", key)
   aval = typeof(x)
   if not aval.shape:
@@ -196,7 +197,7 @@ def categorical(
     replace: whether a category may be drawn more than once along the leading dimensions
       of `shape`.
     mode: how to draw: see `gumbel`.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> import numpy as np
   >>> from gnomon import random
@@ -206,7 +207,8 @@ def categorical(
   Raises:
     ValueError: `axis` is out of range, or `shape` does not fit the logits.
   """
-  no_sharding("categorical", out_sharding)
+  if out_sharding is not None:
+    return placed(categorical(key, logits, axis, shape, replace, mode), out_sharding)
   typed, _ = check_key("categorical", key)
   logits = gnp.asarray(logits)
   if not -logits.ndim <= axis < logits.ndim:

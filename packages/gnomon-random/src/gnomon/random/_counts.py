@@ -11,7 +11,7 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_info, no_sharding, user_dtype
+from gnomon.random._api import check_key, float_info, placed, user_dtype
 from gnomon.random._parameters import filled, flat, parts, parts_of, result_shape, where
 from gnomon.random._primitives import random_bits, split_keys
 from gnomon.random._program import program
@@ -45,7 +45,7 @@ def geometric(
     shape: the result's shape; None: that of `p`.
     dtype: an integer dtype; None: int32 (int64 with 64-bit types on). Counts beyond its
       largest number are that.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> int(random.geometric(random.key(0), 1.0))
@@ -54,10 +54,10 @@ def geometric(
   Raises:
     ValueError: `dtype` is no integer type, or `p` does not broadcast to `shape`.
   """
-  no_sharding("geometric", out_sharding)
   typed, _ = check_key("geometric", key)
   dtype = _count_dtype("geometric", dtype)
-  return _geometric(typed, p, shape=result_shape("geometric", shape, p=p), dtype=dtype)
+  out = _geometric(typed, p, shape=result_shape("geometric", shape, p=p), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -106,7 +106,7 @@ def poisson(
     shape: the result's shape; None: that of `lam`.
     dtype: an integer dtype; None: int32 (int64 with 64-bit types on). Counts beyond its
       largest number are that.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> int(random.poisson(random.key(0), 0.0))
@@ -115,12 +115,12 @@ def poisson(
   Raises:
     ValueError: `dtype` is no integer type, or `lam` does not broadcast to `shape`.
   """
-  no_sharding("poisson", out_sharding)
   typed, _ = check_key("poisson", key)
   dtype = _count_dtype("poisson", dtype)
-  return _poisson(
+  out = _poisson(
       typed, lam, shape=result_shape("poisson", shape, lam=lam), dtype=dtype,
       known=known_below(lam, 10.0))
+  return placed(out, out_sharding)
 
 
 def known_below(x: Any, bound: float) -> bool | None:

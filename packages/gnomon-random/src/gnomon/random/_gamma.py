@@ -17,7 +17,7 @@ from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import broadcast_to, select_n
 from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.core.zero import Zero
-from gnomon.random._api import check_key, float_dtype, float_info, no_sharding
+from gnomon.random._api import check_key, float_dtype, float_info, placed
 from gnomon.random._keys import BY_POSITION, KeyType
 from gnomon.random._normal import normal_of
 from gnomon.random._parameters import filled, flat, parts, result_shape, where
@@ -44,7 +44,7 @@ def gamma(
     a: concentration, not negative (nan elsewhere).
     shape: the result's shape; None: that of `a`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.gamma(random.key(0), 2.0, (3,)).shape
@@ -66,7 +66,7 @@ def loggamma(
     a: concentration, not negative (nan elsewhere).
     shape: the result's shape; None: that of `a`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.loggamma(random.key(0), 1e-6) > -1e9)
@@ -81,11 +81,11 @@ def loggamma(
 def _checked(
     name: str, key: Any, a: Any, shape: Any, dtype: Any, out_sharding: Any, *,
     log_space: bool) -> Any:
-  no_sharding(name, out_sharding)
   typed, _ = check_key(name, key)
   dtype = float_dtype(name, dtype)
   shape = result_shape(name, shape, a=a)
-  return _gamma(typed, a, shape=shape, dtype=dtype, log_space=log_space)
+  out = _gamma(typed, a, shape=shape, dtype=dtype, log_space=log_space)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype", "log_space")

@@ -10,7 +10,7 @@ import gnomon.numpy as gnp
 from gnomon import lax
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_dtype, no_sharding, shape_of
+from gnomon.random._api import check_key, float_dtype, placed, shape_of
 from gnomon.random._gamma import _gamma, several_loggammas
 from gnomon.random._inversion import _exponential
 from gnomon.random._normal import _normal_real
@@ -34,7 +34,7 @@ def beta(
     b: second shape parameter, likewise.
     shape: the result's shape; None: that of the parameters together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.beta(random.key(0), 1e-3, 1e-3) <= 1)
@@ -43,10 +43,10 @@ def beta(
   Raises:
     ValueError: `dtype` is not floating-point, or the shapes do not fit.
   """
-  no_sharding("beta", out_sharding)
   typed, _ = check_key("beta", key)
   dtype = float_dtype("beta", dtype)
-  return _beta(typed, a, b, shape=result_shape("beta", shape, a=a, b=b), dtype=dtype)
+  out = _beta(typed, a, b, shape=result_shape("beta", shape, a=a, b=b), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -67,7 +67,7 @@ def chisquare(
     df: degrees of freedom, not negative (nan elsewhere); they need not be whole.
     shape: the result's shape; None: that of `df`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.chisquare(random.key(0), 3.0) > 0)
@@ -76,10 +76,10 @@ def chisquare(
   Raises:
     ValueError: `dtype` is not floating-point, or `df` does not broadcast to `shape`.
   """
-  no_sharding("chisquare", out_sharding)
   typed, _ = check_key("chisquare", key)
   dtype = float_dtype("chisquare", dtype)
-  return _chisquare(typed, df, shape=result_shape("chisquare", shape, df=df), dtype=dtype)
+  out = _chisquare(typed, df, shape=result_shape("chisquare", shape, df=df), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -100,7 +100,7 @@ def dirichlet(
     alpha: concentrations along the last axis, not negative (nan elsewhere), not all 0.
     shape: the result's shape without its last axis; None: that of `alpha`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> import numpy as np
   >>> from gnomon import random
@@ -111,7 +111,6 @@ def dirichlet(
     ValueError: `dtype` is not floating-point, `alpha` has no axis, or its other axes do
       not broadcast to `shape`.
   """
-  no_sharding("dirichlet", out_sharding)
   typed, _ = check_key("dirichlet", key)
   dtype = float_dtype("dirichlet", dtype)
   own = typeof(alpha).shape
@@ -122,7 +121,8 @@ def dirichlet(
     shape = shape_of("dirichlet", shape)
     check_fits("dirichlet", "alpha without its last axis", own[:-1], shape)
     full = (*shape, own[-1])
-  return _dirichlet(typed, alpha, shape=full, dtype=dtype)
+  out = _dirichlet(typed, alpha, shape=full, dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype", rows=True)
@@ -145,7 +145,7 @@ def f(
     dfden: degrees of freedom of the denominator, likewise.
     shape: the result's shape; None: that of the parameters together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.f(random.key(0), 3.0, 4.0) > 0)
@@ -154,11 +154,11 @@ def f(
   Raises:
     ValueError: `dtype` is not floating-point, or the shapes do not fit.
   """
-  no_sharding("f", out_sharding)
   typed, _ = check_key("f", key)
   dtype = float_dtype("f", dtype)
   shape = result_shape("f", shape, dfnum=dfnum, dfden=dfden)
-  return _f(typed, dfnum, dfden, shape=shape, dtype=dtype)
+  out = _f(typed, dfnum, dfden, shape=shape, dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -181,7 +181,7 @@ def t(
     df: degrees of freedom, positive (nan elsewhere); infinite ones give normal numbers.
     shape: the result's shape; None: that of `df`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.t(random.key(0), 3.0, (2,)).shape
@@ -190,10 +190,10 @@ def t(
   Raises:
     ValueError: `dtype` is not floating-point, or `df` does not broadcast to `shape`.
   """
-  no_sharding("t", out_sharding)
   typed, _ = check_key("t", key)
   dtype = float_dtype("t", dtype)
-  return _t(typed, df, shape=result_shape("t", shape, df=df), dtype=dtype)
+  out = _t(typed, df, shape=result_shape("t", shape, df=df), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -218,7 +218,7 @@ def generalized_normal(
       infinite one gives uniform numbers between -1 and 1.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.generalized_normal(random.key(0), 4.0, (2,)).shape
@@ -227,11 +227,11 @@ def generalized_normal(
   Raises:
     ValueError: `dtype` is not floating-point, or `p` does not broadcast to `shape`.
   """
-  no_sharding("generalized_normal", out_sharding)
   typed, _ = check_key("generalized_normal", key)
   dtype = float_dtype("generalized_normal", dtype)
   shape = result_shape("generalized_normal", shape, p=p)
-  return _generalized_normal(typed, p, shape=shape, dtype=dtype)
+  out = _generalized_normal(typed, p, shape=shape, dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -267,7 +267,7 @@ def ball(
       broadcasts to `shape`.
     shape: the result's shape without its last axis, whose size is `d`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.ball(random.key(0), 3, shape=(2,)).shape
@@ -277,12 +277,12 @@ def ball(
     ValueError: `dtype` is not floating-point, `d` is negative, or `p` does not broadcast
       to `shape`.
   """
-  no_sharding("ball", out_sharding)
   typed, _ = check_key("ball", key)
   dtype = float_dtype("ball", dtype)
   shape = result_shape("ball", shape, p=p)
   (d,) = shape_of("ball", d)
-  return _ball(typed, p, shape=(*shape, d), dtype=dtype)
+  out = _ball(typed, p, shape=(*shape, d), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype", rows=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core.structural import select_n
-from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
+from gnomon.random._api import check_key, float_dtype, float_info, placed, shape_of
 from gnomon.random._parameters import filled, result_shape, where
 from gnomon.random._program import program
 from gnomon.random._uniform import _uniform, unit_interval
@@ -24,7 +24,7 @@ def exponential(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.exponential(random.key(0)) >= 0)
@@ -49,7 +49,7 @@ def laplace(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.laplace(random.key(0), (2,)).shape
@@ -76,7 +76,7 @@ def logistic(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.logistic(random.key(0), (2,)).shape
@@ -102,7 +102,7 @@ def cauchy(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.cauchy(random.key(0), (2,)).shape
@@ -123,10 +123,10 @@ def _cauchy(key: Any, *, shape: Shape, dtype: Any) -> Any:
 def _standard(
     sampler: Any, name: str, key: Any, shape: Any, dtype: Any, out_sharding: Any) -> Any:
   """Samples of a distribution without parameters."""
-  no_sharding(name, out_sharding)
   typed, _ = check_key(name, key)
   dtype = float_dtype(name, dtype)
-  return sampler(typed, shape=shape_of(name, shape), dtype=dtype)
+  out = sampler(typed, shape=shape_of(name, shape), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 def _above(key: Any, shape: Shape, dtype: Any, low: float) -> Any:
@@ -145,7 +145,7 @@ def pareto(
     b: the exponent, positive (nan where negative).
     shape: the result's shape; None: that of `b`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.pareto(random.key(0), 2.0) >= 1)
@@ -154,10 +154,10 @@ def pareto(
   Raises:
     ValueError: `dtype` is not floating-point, or `b` does not broadcast to `shape`.
   """
-  no_sharding("pareto", out_sharding)
   typed, _ = check_key("pareto", key)
   dtype = float_dtype("pareto", dtype)
-  return _pareto(typed, b, shape=result_shape("pareto", shape, b=b), dtype=dtype)
+  out = _pareto(typed, b, shape=result_shape("pareto", shape, b=b), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -177,7 +177,7 @@ def rayleigh(
     scale: standard deviation of the vectors' elements, not negative (nan elsewhere).
     shape: the result's shape; None: that of `scale`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.rayleigh(random.key(0), 2.0) >= 0)
@@ -186,11 +186,11 @@ def rayleigh(
   Raises:
     ValueError: `dtype` is not floating-point, or `scale` does not broadcast to `shape`.
   """
-  no_sharding("rayleigh", out_sharding)
   typed, _ = check_key("rayleigh", key)
   dtype = float_dtype("rayleigh", dtype)
   shape = result_shape("rayleigh", shape, scale=scale)
-  return _rayleigh(typed, scale, shape=shape, dtype=dtype)
+  out = _rayleigh(typed, scale, shape=shape, dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -249,7 +249,7 @@ def triangular(
     right: upper bound.
     shape: the result's shape; None: that of the parameters together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.triangular(random.key(0), 1.0, 1.5, 4.0) >= 1)
@@ -258,11 +258,11 @@ def triangular(
   Raises:
     ValueError: `dtype` is not floating-point, or the shapes do not fit.
   """
-  no_sharding("triangular", out_sharding)
   typed, _ = check_key("triangular", key)
   dtype = float_dtype("triangular", dtype)
   shape = result_shape("triangular", shape, left=left, mode=mode, right=right)
-  return _triangular(typed, left, mode, right, shape=shape, dtype=dtype)
+  out = _triangular(typed, left, mode, right, shape=shape, dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")

@@ -10,7 +10,7 @@ import numpy as np
 from gnomon import config, lax
 from gnomon.core import dtypes
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
+from gnomon.random._api import check_key, float_dtype, float_info, placed, shape_of
 from gnomon.random._primitives import split_keys
 from gnomon.random._program import program
 from gnomon.random._uniform import _uniform, two_uniforms
@@ -27,7 +27,7 @@ def normal(
     shape: the result's shape.
     dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types
       on). Complex numbers have variance 1, half of it in each part.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.normal(random.key(0), (2,)).shape
@@ -36,10 +36,10 @@ def normal(
   Raises:
     ValueError: `dtype` is neither floating-point nor complex.
   """
-  no_sharding("normal", out_sharding)
   typed, _ = check_key("normal", key)
   dtype = float_dtype("normal", dtype, complex_too=True)
-  return _normal(typed, shape=shape_of("normal", shape), dtype=dtype)
+  out = _normal(typed, shape=shape_of("normal", shape), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -90,7 +90,7 @@ def gumbel(
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
     mode: "low" draws one number a sample; "high" (or "highest", the same here) two, for
       exact tails. None: "low", unless the option `jax_high_dynamic_range_gumbel` is on.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.gumbel(random.key(0), (2,)).shape
@@ -99,11 +99,11 @@ def gumbel(
   Raises:
     ValueError: `dtype` is not floating-point, or `mode` is unknown.
   """
-  no_sharding("gumbel", out_sharding)
   typed, _ = check_key("gumbel", key)
   dtype = float_dtype("gumbel", dtype)
-  return _gumbel(
+  out = _gumbel(
       typed, shape=shape_of("gumbel", shape), dtype=dtype, mode=gumbel_mode(mode))
+  return placed(out, out_sharding)
 
 
 def gumbel_mode(mode: str | None) -> str:

@@ -11,7 +11,7 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_dtype, float_info, no_sharding, shape_of
+from gnomon.random._api import check_key, float_dtype, float_info, placed, shape_of
 from gnomon.random._normal import _normal
 from gnomon.random._parameters import filled, parts_of, result_shape, shape_with, where
 from gnomon.random._program import program
@@ -32,7 +32,7 @@ def lognormal(
     shape: the result's shape; None: that of `sigma`.
     dtype: a floating-point or complex dtype; None: float32 (float64 with 64-bit types
       on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.lognormal(random.key(0), 2.0) > 0)
@@ -42,14 +42,14 @@ def lognormal(
     ValueError: `dtype` is neither floating-point nor complex, or `sigma` does not
       broadcast to `shape`.
   """
-  no_sharding("lognormal", out_sharding)
   typed, _ = check_key("lognormal", key)
   dtype = float_dtype("lognormal", dtype, complex_too=True)
   if dtypes.issubdtype(dtype, np.complexfloating):
     shape = shape_with("lognormal", shape, {"sigma": typeof(sigma).shape})
   else:
     shape = result_shape("lognormal", shape, sigma=sigma)
-  return _lognormal(typed, sigma, shape=shape, dtype=dtype)
+  out = _lognormal(typed, sigma, shape=shape, dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -66,7 +66,7 @@ def maxwell(
     key: a key.
     shape: the result's shape.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.maxwell(random.key(0)) >= 0)
@@ -75,10 +75,10 @@ def maxwell(
   Raises:
     ValueError: `dtype` is not floating-point.
   """
-  no_sharding("maxwell", out_sharding)
   typed, _ = check_key("maxwell", key)
   dtype = float_dtype("maxwell", dtype)
-  return _maxwell(typed, shape=shape_of("maxwell", shape), dtype=dtype)
+  out = _maxwell(typed, shape=shape_of("maxwell", shape), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -135,7 +135,7 @@ def wald(
     mean: the mean, not negative (nan elsewhere); it may be infinite.
     shape: the result's shape; None: that of `mean`.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.wald(random.key(0), 2.0) > 0)
@@ -144,10 +144,10 @@ def wald(
   Raises:
     ValueError: `dtype` is not floating-point, or `mean` does not broadcast to `shape`.
   """
-  no_sharding("wald", out_sharding)
   typed, _ = check_key("wald", key)
   dtype = float_dtype("wald", dtype)
-  return _wald(typed, mean, shape=result_shape("wald", shape, mean=mean), dtype=dtype)
+  out = _wald(typed, mean, shape=result_shape("wald", shape, mean=mean), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")
@@ -182,7 +182,7 @@ def multivariate_normal(
     dtype: a floating-point dtype; None: that of the parameters.
     method: how a square root of the covariance is made: "cholesky" (the fastest; nan if
       it is not positive definite), "eigh" or "svd" (for singular ones, too).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> import numpy as np
   >>> from gnomon import random
@@ -193,7 +193,6 @@ def multivariate_normal(
     ValueError: `dtype` is not floating-point, `method` is unknown, or shapes do not fit.
   """
   name = "multivariate_normal"
-  no_sharding(name, out_sharding)
   typed, _ = check_key(name, key)
   if method not in ("cholesky", "eigh", "svd"):
     raise ValueError(
@@ -208,7 +207,8 @@ def multivariate_normal(
         f"{own}, got {square}")
   shape = shape_with(name, shape, {
       "the mean's other axes": own[:-1], "the covariance's other axes": square[:-2]})
-  return _multivariate_normal(typed, mean, cov, shape=shape, dtype=dtype, method=method)
+  out = _multivariate_normal(typed, mean, cov, shape=shape, dtype=dtype, method=method)
+  return placed(out, out_sharding)
 
 
 def _own_float(*xs: Any) -> Any:
@@ -258,7 +258,7 @@ def orthogonal(
       on).
     m: the number of columns; None: `n`. If they differ, the rows or the columns, of which
       there are fewer, are orthonormal.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.orthogonal(random.key(0), 3, (2,)).shape
@@ -267,12 +267,12 @@ def orthogonal(
   Raises:
     ValueError: `dtype` is neither floating-point nor complex, or a size is negative.
   """
-  no_sharding("orthogonal", out_sharding)
   typed, _ = check_key("orthogonal", key)
   dtype = float_dtype("orthogonal", dtype, complex_too=True)
   n, m = shape_of("orthogonal", (n, n if m is None else m))
   shape = shape_of("orthogonal", shape)
-  return _orthogonal(typed, shape=(*shape, n, m), dtype=dtype)
+  out = _orthogonal(typed, shape=(*shape, n, m), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype", rows=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
-from gnomon.random._api import check_key, no_sharding, shape_of, user_dtype
+from gnomon.random._api import check_key, placed, shape_of, user_dtype
 from gnomon.random._program import program
 from gnomon.random._uniform import _bernoulli
 
@@ -24,7 +24,7 @@ def rademacher(
     shape: the result's shape.
     dtype: a dtype of numbers; None: int32 (int64 with 64-bit types on). In an unsigned
       one, -1 is the largest number.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> sorted(set(random.rademacher(random.key(0), (20,)).tolist()))
@@ -33,12 +33,12 @@ def rademacher(
   Raises:
     ValueError: `dtype` is bool, which has no signs.
   """
-  no_sharding("rademacher", out_sharding)
   typed, _ = check_key("rademacher", key)
   dtype = user_dtype("rademacher", int if dtype is None else dtype)
   if not dtypes.issubdtype(dtype, np.number):
     raise ValueError(f"dtype argument to `rademacher` must be of numbers, got {dtype}")
-  return _rademacher(typed, shape=shape_of("rademacher", shape), dtype=dtype)
+  out = _rademacher(typed, shape=shape_of("rademacher", shape), dtype=dtype)
+  return placed(out, out_sharding)
 
 
 @program("shape", "dtype")

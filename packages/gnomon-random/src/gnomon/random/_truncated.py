@@ -11,7 +11,7 @@ import numpy as np
 from gnomon import custom_jvp, lax
 from gnomon.core.structural import broadcast_to, convert, select_n
 from gnomon.core.types import typeof
-from gnomon.random._api import check_key, float_dtype, float_info, no_sharding
+from gnomon.random._api import check_key, float_dtype, float_info, placed
 from gnomon.random._parameters import filled, result_shape, where
 from gnomon.random._program import program
 from gnomon.random._uniform import unit_interval
@@ -32,7 +32,7 @@ def truncated_normal(
     upper: upper bound, not below `lower` (else the result is nan); it may be inf.
     shape: the result's shape; None: that of the bounds together.
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> 30 < float(random.truncated_normal(random.key(0), 30.0, 100.0)) < 31
@@ -42,12 +42,12 @@ def truncated_normal(
     ValueError: `dtype` is not floating-point, or the shapes do not fit.
   """
   name = "truncated_normal"
-  no_sharding(name, out_sharding)
   typed, _ = check_key(name, key)
   dtype = float_dtype(name, dtype)
   shape = result_shape(name, shape, lower=lower, upper=upper)
   far = not _is_near(lower, upper, dtype)
-  return _truncated_normal(typed, lower, upper, shape=shape, dtype=dtype, far=far)
+  out = _truncated_normal(typed, lower, upper, shape=shape, dtype=dtype, far=far)
+  return placed(out, out_sharding)
 
 
 def _far_from(dtype: Any) -> float:

@@ -15,7 +15,7 @@ from gnomon.random._api import (
   check_key,
   float_dtype,
   float_info,
-  no_sharding,
+  placed,
   shape_of,
   user_dtype,
 )
@@ -37,7 +37,7 @@ def uniform(
     dtype: a floating-point dtype; None: float32 (float64 with 64-bit types on).
     minval: lower bound, of a shape that broadcasts to `shape`; reached.
     maxval: upper bound; not reached.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> random.uniform(random.key(0), (2,)).shape
@@ -46,14 +46,14 @@ def uniform(
   Raises:
     ValueError: `dtype` is not floating-point, or a bound does not broadcast to `shape`.
   """
-  no_sharding("uniform", out_sharding)
   typed, _ = check_key("uniform", key)
   dtype = float_dtype("uniform", dtype)
   unit = (
       type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0))
-  return _uniform(
+  out = _uniform(
       typed, minval, maxval, shape=shape_of("uniform", shape), dtype=dtype,
       rounds=not unit, overflows=_overflows(minval, maxval, dtype))
+  return placed(out, out_sharding)
 
 
 def _overflows(minval: Any, maxval: Any, dtype: Any) -> bool:
@@ -146,7 +146,7 @@ def randint(
     minval: lower bound, of a shape that broadcasts to `shape`; reached.
     maxval: upper bound; not reached. It may be one above the largest number of the dtype.
     dtype: an integer dtype; None: int32 (int64 with 64-bit types on).
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool((random.randint(random.key(0), (9,), 0, 3) < 3).all())
@@ -155,7 +155,8 @@ def randint(
   Raises:
     TypeError: `dtype` is no integer type, or a bound is no integer.
   """
-  no_sharding("randint", out_sharding)
+  if out_sharding is not None:
+    return placed(randint(key, shape, minval, maxval, dtype), out_sharding)
   typed, _ = check_key("randint", key)
   dtype = user_dtype("randint", int if dtype is None else dtype)
   if not dtypes.issubdtype(dtype, np.integer):
@@ -278,7 +279,7 @@ def bernoulli(
     p: probabilities.
     shape: the result's shape; None: that of `p`.
     mode: "low" draws one number a sample; "high" two, for tiny probabilities.
-    out_sharding: None: other values are not supported yet.
+    out_sharding: how the result is laid out over devices; None: without a say.
 
   >>> from gnomon import random
   >>> bool(random.bernoulli(random.key(0), 1.0))
@@ -288,7 +289,6 @@ def bernoulli(
     TypeError: `p` is not floating-point.
     ValueError: `mode` is unknown, or `p` does not broadcast to `shape`.
   """
-  no_sharding("bernoulli", out_sharding)
   if mode not in ("low", "high"):
     raise ValueError(f"bernoulli: mode must be 'low' or 'high', got {mode!r}")
   typed, _ = check_key("bernoulli", key)
@@ -298,7 +298,8 @@ def bernoulli(
   if isinstance(p, float):
     p = dtype.type(p)
   shape = typeof(p).shape if shape is None else shape_of("bernoulli", shape)
-  return _bernoulli(typed, p, shape=shape, mode=mode)
+  out = _bernoulli(typed, p, shape=shape, mode=mode)
+  return placed(out, out_sharding)
 
 
 @program("shape", "mode")
