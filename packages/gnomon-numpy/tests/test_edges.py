@@ -47,6 +47,13 @@ def test_directives(name: str, directive: str) -> None:
       getattr(gnp, name)[directive, [1, 2, 3], [4, 5, 6]], want)
 
 
+@pytest.mark.parametrize(("shape", "mask"), [
+    ((3, 4), (3, 0)), ((3, 4), (0, 4)), ((3, 4, 5), (3, 0)), ((3, 4), (0,))])
+def test_masks_without_elements(shape: Any, mask: Any) -> None:
+  x, none = np.ones(shape, np.float32), np.zeros(mask, bool)
+  assert gnp.asarray(x)[none].shape == x[none].shape
+
+
 def test_positions_have_the_dtype_of_their_parts() -> None:
   def positions(*dtypes: str, mode: Any = "clip", dims: Any = (2, 3), **kw: Any) -> Any:
     parts = [np.array([0, 1], t) for t in dtypes]

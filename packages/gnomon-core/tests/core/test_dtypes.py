@@ -161,7 +161,7 @@ def test_only_equal_extended_types_combine(dtype: Any) -> None:
 def test_promotion_errors_say_what_to_do() -> None:
   with pytest.raises(dtypes.TypePromotionError, match=r"float8_e5m2, .*x\.astype"):
     dtypes.result_type(dtypes.bfloat16, core.float8_e5m2)
-  with promotion("strict"), pytest.raises(dtypes.TypePromotionError, match="'strict'"):
+  with promotion("strict"), pytest.raises(dtypes.TypePromotionError, match="strict"):
     dtypes.result_type(np.int32, 1.0)
   with pytest.raises(ValueError, match="at least one"):
     dtypes.result_type()
@@ -365,7 +365,7 @@ def test_asking_for_64_bits_may_be_refused_or_granted(mode: str) -> None:
 
 @pytest.mark.parametrize("dtype", [object, str, "U3", ">f4", np.longdouble, "M8[s]"])
 def test_unsupported_dtypes_are_refused(dtype: Any) -> None:
-  with pytest.raises(TypeError, match=r"numbers and booleans only; got .* in zeros"):
+  with pytest.raises(TypeError, match=r"number, bool, .*, got .* in zeros"):
     core.check_user_dtype_supported(dtype, "zeros")
   with pytest.raises(TypeError):
     core.check_valid_dtype(np.dtype(dtype))

@@ -133,7 +133,9 @@ def dtype(x: Any) -> Any:
   if isinstance(x, ExtendedDType):
     return x
   if x is None:
-    raise ValueError("None has no dtype; expected an array, a number or a dtype.")
+    raise ValueError(
+        "Invalid argument to dtype: None has no dtype; expected an array, a number or a "
+        "dtype.")
   own = getattr(x, "dtype", None)
   if isinstance(own, np.dtype):
     return _checked(own, x)
@@ -277,15 +279,19 @@ class _Lattice:
 
   def _no_path(self, nodes: set[_Node]) -> str:
     names = ", ".join(_node_name(n) for n in _ORDER if n in nodes)
-    message = f"No implicit promotion exists between the types {names}"
+    message = f"Input dtypes {names} have no available implicit dtype promotion path"
     if self.strict:
       return (
-          f"{message} while numpy_dtype_promotion is 'strict'. Convert the operands "
+          f"{message} when jax_numpy_dtype_promotion=strict. Convert the operands "
           "explicitly, for example x.astype('float32'), or set the option to 'standard'.")
-    narrow = [_node_name(n) for n in _ORDER if n in nodes and n in narrow_bits]
+    narrow = [n for n in _ORDER if n in nodes and n in narrow_bits]
+    kinds = dict.fromkeys(
+        f"{narrow_bits[n]}-bit {'floats' if n in small_floats else 'integers'}"
+        for n in narrow)
     return (
-        f"{message}: {', '.join(narrow)} never promotes by itself, to avoid surprises in "
-        "precision. Convert the operands explicitly, for example x.astype('float32').")
+        f"{message}. To avoid surprises in precision, {' and '.join(kinds)} do not "
+        "support implicit promotion. Convert the operands explicitly, for example "
+        "x.astype('float32').")
 
 
 def _node_name(node: _Node) -> str:

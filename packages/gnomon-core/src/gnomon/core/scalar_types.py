@@ -94,14 +94,14 @@ AnyDType = np.dtype[Any] | ExtendedDType
 
 
 class TypePromotionError(ValueError):
-  """No implicit promotion exists between the given types.
+  """Values of the given types do not promote implicitly to a common one.
 
   Example:
     >>> import ml_dtypes
     >>> from gnomon import dtypes
     >>> dtypes.result_type("float32", ml_dtypes.int4)
     Traceback (most recent call last):
-    gnomon.core.scalar_types.TypePromotionError: No implicit promotion exists between ...
+    gnomon.core.scalar_types.TypePromotionError: Input dtypes ... have no available ...
   """
 
 
@@ -415,6 +415,8 @@ def itemsize_bits(dtype: Any) -> int:
     >>> dtypes.itemsize_bits("int4"), dtypes.itemsize_bits("float32")
     (4, 32)
   """
+  if dtype is None:
+    raise ValueError("dtype cannot be None: expected a numeric dtype or bool.")
   own = None if isinstance(dtype, ExtendedDType) else as_dtype(dtype)
   if own is None or own not in supported_dtypes:
     raise ValueError(

@@ -209,7 +209,7 @@ def _as_index(e: Any) -> Any:
         f"{type(e).__name__}: {e!r}")
   if isinstance(e, str):
     raise TypeError(
-        f"arrays have no fields: they cannot be indexed by a string, got {e!r}")
+        f"JAX does not support string indexing; got {e!r}: arrays have no fields")
   if hasattr(type(e), "__index__"):
     return int(e.__index__())
   raise IndexError(
@@ -247,7 +247,8 @@ def _add_mask(
   if d + mask.ndim > len(shape):
     raise _too_many(parts, len(shape))
   expected = shape[d:d + mask.ndim]
-  if mask.shape != expected and not (mask.ndim == 1 and not mask.size):
+  # As in NumPy, a mask may have no elements along an axis: it selects nothing.
+  if any(m not in (n, 0) for m, n in zip(mask.shape, expected)):
     raise IndexError(
         f"boolean index did not match shape of indexed array in index {d}: got "
         f"{mask.shape}, expected {list(expected)}")
