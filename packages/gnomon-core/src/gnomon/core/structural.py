@@ -171,8 +171,10 @@ def reshape(
     TypeError: the sizes have another product than the operand's.
   """
   new_sizes = tuple(new_sizes)
-  if not all(type(n) is int for n in new_sizes):
-    new_sizes = _whole_sizes(new_sizes)
+  for n in new_sizes:
+    if type(n) is not int:
+      new_sizes = _whole_sizes(new_sizes)
+      break
   x = typeof(operand)
   if dimensions is not None and tuple(dimensions) != tuple(range(x.ndim)):
     return reshape(transpose(operand, tuple(dimensions)), new_sizes)
