@@ -32,7 +32,7 @@ from gnomon.core.types import ShapedArray, WrappedArray, physical_aval, typeof
 from gnomon.lowering.callbacks import emit_callback
 from gnomon.runtime import backends
 from gnomon.runtime.compile import result_wrappers
-from gnomon.runtime.jaxlib import arrays, callbacks
+from gnomon.runtime.jaxlib import arrays
 
 Avals = Sequence[Any]
 Values = Sequence[Any]
@@ -267,7 +267,7 @@ def host_function(
           return call(*operands)
       return (*given, *function(*map(as_array, operands[tokens:], in_avals)))
 
-    return callbacks.remembering(call)
+    return call
 
   return with_tokens
 

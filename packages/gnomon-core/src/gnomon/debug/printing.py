@@ -323,9 +323,14 @@ def _define(p: Primitive, run: Callable[..., tuple[Any, ...]]) -> None:
   @lower.define(p)
   def _(ctx: Any, *values: Any, **params: Any) -> Values:
     effect = _effect(params)
+    if effect.ordered and ctx.meshes is not None:
+      raise ValueError(
+          "The following ordered effects are not supported for more than 1 device: "
+          f"[{effect!r}]. There is no order among devices: leave ordered=True out")
     return emit_callback(
         ctx, values, host_function(lambda *args: run(args, **params), ctx.avals_in),
-        effectful=True, ordered=effect if effect.ordered else None)
+        effectful=True, ordered=effect if effect.ordered else None,
+        partitioned=params["partitioned"])
 
   @jvp_rule.define(p)
   def _(primals: Values, tangents: Values, **params: Any) -> Any:

@@ -133,6 +133,13 @@ class Context:
   def eqn(self) -> Eqn:
     return self._eqn  # type: ignore[no-any-return]
 
+  def add_mesh(self, symbol: str, text: str) -> None:
+    """Makes sure that the module has a mesh of this name, in Shardy's form."""
+    if symbol not in self._names:
+      self._names.add(symbol)
+      op = ir.Operation.parse(f"sdy.mesh @{symbol} = {text}", context=self.b.context)
+      ir.InsertionPoint.at_block_begin(self._symbols).insert(op)
+
   # ---- the order of effects: each operation takes the token that the last one gave
 
   def token(self, effect: Effect) -> Any:

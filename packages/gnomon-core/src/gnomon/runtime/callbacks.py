@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from typing import Any
 
 from gnomon.runtime.jaxlib import callbacks, errors
 
@@ -65,6 +67,33 @@ def failure(error: Exception) -> BaseException:
   """What to raise for a failed execution of a program that calls Python."""
   raised = callbacks.failure_of(error)
   return error if raised is None else _raised(raised)
+
+
+def run(
+    execute: Any, args: list[Any], handlers: Any, functions: Sequence[Any] = (),
+) -> tuple[Any, ...]:
+  """Runs a program that calls Python, until it has ended.
+
+  `functions` are those that it calls and that keep their exceptions.
+
+  Raises:
+    CallbackError: a function has raised an exception.
+  """
+  with Run():
+    try:
+      results = execute(args, with_tokens=True)
+      token = results.consume_token()
+      outs = tuple(results.consume_with_handlers(handlers))
+      token.block_until_ready()
+    except Exception as e:
+      found = failure(e)
+      if found is e:
+        raise
+      raise found from found.__cause__
+    kept = callbacks.deferred(functions)
+    if kept is not None:
+      raise _raised(kept) from kept
+  return outs
 
 
 def effects_barrier() -> None:

@@ -66,18 +66,7 @@ class CallingExecutable(Executable):
 
   def __call__(self, args: Sequence[Any], committed: bool = False) -> Any:
     kept = [x for x, k in zip(args, self.kept) if k]
-    with callbacks.Run():
-      try:
-        results = self.run(self.const_args + kept, with_tokens=True)
-        token = results.consume_token()
-        outs = tuple(results.consume_with_handlers(self.handlers[committed]))
-        token.block_until_ready()
-      except Exception as e:
-        found = callbacks.failure(e)
-        if found is e:
-          raise
-        raise found from found.__cause__
-    return outs
+    return callbacks.run(self.run, self.const_args + kept, self.handlers[committed])
 
 
 def executable(loaded: Any, lowered: Any, device: Any) -> Executable:
@@ -86,7 +75,7 @@ def executable(loaded: Any, lowered: Any, device: Any) -> Executable:
   return cls(loaded, lowered, device)
 
 
-def write_back(exe: Executable, operands: Sequence[Any], outs: Sequence[Any]) -> Any:
+def write_back(exe: Any, operands: Sequence[Any], outs: Sequence[Any]) -> Any:
   """Gives references their new contents, which follow the results; returns these."""
   n = len(outs) - len(exe.written)
   for i, x in zip(exe.written, outs[n:]):

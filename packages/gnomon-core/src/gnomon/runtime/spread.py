@@ -18,7 +18,8 @@ from gnomon.core.mesh import Mesh
 from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec, axes_of
 from gnomon.core.types import physical_aval, typeof
 from gnomon.lowering.module import Lowered, lower_module
-from gnomon.runtime.compile import make_handler, physical
+from gnomon.runtime import callbacks
+from gnomon.runtime.compile import make_handler, physical, write_back
 from gnomon.runtime.jaxlib import arrays, clients, mlir, programs
 from gnomon.runtime.shardings import NamedSharding, is_equivalent_to
 
@@ -180,13 +181,14 @@ class SpreadExecutable:
   """A compiled program over several devices."""
 
   __slots__ = (
-      "const_args", "handlers", "in_shardings", "kept", "loaded", "out_avals",
-      "out_shardings")
+      "calls", "const_args", "handlers", "in_shardings", "kept", "loaded", "out_avals",
+      "out_shardings", "written")
 
   def __init__(
       self, loaded: Any, lowered: Lowered, in_shardings: Sequence[Any],
       out_shardings: Sequence[Any], replicated: Any) -> None:
-    self.loaded, self.kept = loaded, lowered.kept
+    self.loaded, self.kept, self.written = loaded, lowered.kept, lowered.written
+    self.calls = lowered.callbacks
     self.in_shardings, self.out_shardings = list(in_shardings), list(out_shardings)
     self.out_avals = lowered.out_avals
     self.const_args = [place(physical(c), replicated) for c in lowered.const_args]
@@ -196,6 +198,10 @@ class SpreadExecutable:
   def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
     """Runs on operands that are where `in_shardings` says."""
     kept = [x for x, k in zip(args, self.kept) if k]
+    if self.calls:
+      return callbacks.run(
+          self.loaded.execute_sharded, [*self.const_args, *kept], self.handlers,
+          self.calls)
     results = self.loaded.execute_sharded([*self.const_args, *kept])
     return tuple(results.consume_with_handlers(self.handlers))
 
@@ -207,18 +213,13 @@ def compile_spread(
 ) -> SpreadExecutable:
   """Lowers, annotates and compiles a program for the devices of a mesh.
 
-  `out_shardings` has None where the compiler chooses.
-
-  Raises:
-    NotImplementedError: the program writes references or calls Python.
+  `out_shardings` has None where the compiler chooses. The new contents of references are
+  where the old ones were.
   """
   meshes: dict[Mesh, str] = {}
   lowered = lower_module(
       jaxpr, name, donated=donated, keep_unused=keep_unused, meshes=meshes)
-  if lowered.written or lowered.callbacks:
-    raise NotImplementedError(
-        f"{name}: a program over several devices can neither write references nor call "
-        "Python functions; move its arguments to one device")
+  out_shardings = [*out_shardings, *(in_shardings[i] for i in lowered.written)]
   devices = list(mesh._internal_device_list)
   replicated = NamedSharding(mesh, PartitionSpec())
   kept = [s for s, k in zip(in_shardings, lowered.kept) if k]
@@ -232,8 +233,9 @@ def compile_spread(
       len(lowered.const_args) + len(kept))
   loaded = programs.compile(
       devices[0].client, lowered.module, clients.DeviceList(tuple(devices)),
-      compile_options)
+      compile_options, lowered.callbacks)
   found = loaded.get_output_shardings() or [None] * len(out_shardings)
+  found = found[:len(out_shardings)]  # without results there is one all the same
   outs = [
       s if s is not None else _chosen(op, a, mesh)
       for s, op, a in zip(out_shardings, found, lowered.out_avals, strict=True)]
@@ -304,4 +306,5 @@ def run_spread(
     exe = jaxpr.memo[key] = compile_spread(
         jaxpr, name, mesh, ins, asked_out, donated=donated, keep_unused=keep_unused,
         options=options)
-  return exe(placed), exe
+  outs = exe(placed)
+  return write_back(exe, operands, outs) if exe.written else outs, exe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 TARGET = "xla_ffi_python_cpu_callback"
@@ -13,6 +13,9 @@ TARGET = "xla_ffi_python_cpu_callback"
 
 Its attribute `index` chooses among those that the program was compiled with.
 """
+
+PARTITIONED_TARGET = "xla_ffi_partitioned_python_cpu_callback"
+"""The same, called on each device of a partitioned program with its parts."""
 
 HostFunction = Callable[..., tuple[Any, ...]]
 
@@ -46,6 +49,40 @@ def remembering(function: HostFunction) -> HostFunction:
       _inside.depth -= 1
 
   return call
+
+
+class Deferring:
+  """A function whose exceptions are kept until the program has ended.
+
+  In a program over several devices the others may wait for what this one is to give: an
+  exception on the way would leave them waiting. So it gives `instead`.
+  """
+
+  __slots__ = ("failures", "function", "instead")
+
+  def __init__(self, function: HostFunction, instead: tuple[Any, ...]) -> None:
+    self.function, self.instead = function, instead
+    self.failures: list[BaseException] = []
+
+  def __call__(self, *args: Any) -> tuple[Any, ...]:
+    _inside.depth = getattr(_inside, "depth", 0) + 1
+    try:
+      return self.function(*args)
+    except BaseException as e:  # noqa: BLE001 -- raised when the program has ended
+      self.failures.append(e)
+      return self.instead
+    finally:
+      _inside.depth -= 1
+
+
+def deferred(functions: Sequence[Any]) -> BaseException | None:
+  """The first exception that was kept, if there is one; forgets them all."""
+  found = None
+  for f in functions:
+    if type(f) is Deferring and f.failures:
+      found = found or f.failures[0]
+      f.failures.clear()
+  return found
 
 
 def failure_of(error: BaseException) -> BaseException | None:
