@@ -241,7 +241,7 @@ def test_tangents_that_do_not_fit(ops: Any) -> None:
     gnomon.jvp(ops.sin, (1.0,), (1.0, 2.0))
   with pytest.raises(TypeError, match=r"(?s)number 1.*float32\[\].*float32\[2\]"):
     gnomon.jvp(ops.add, (1.0, 1.0), (1.0, np.ones(2, np.float32)))
-  with pytest.raises(TypeError, match=r"must be tuples or lists; primals is of type float"):
+  with pytest.raises(TypeError, match="must be tuples or lists; primals is of"):
     gnomon.jvp(ops.sin, 1.0, 1.0)
   with pytest.raises(TypeError, match=r"argument .* of jvp of .*'text'"):
     gnomon.jvp(ops.sin, ("text",), (1.0,))
@@ -337,3 +337,13 @@ def test_float0_enters_and_leaves_compiled_functions(ops: Any) -> None:
     assert (a.dtype, a.shape, float(b)) == (float0, (2,), -1.0)
   g = gnomon.jit(lambda n, t: gnomon.jvp(ops.neg, (n,), (t,)))
   assert g(np.arange(2), zeros)[1].dtype == float0
+
+
+@pytest.mark.parametrize("call", [
+    lambda f, d: gnomon.grad(f)(d), gnomon.vjp,
+    lambda f, d: gnomon.jvp(f, (d,), (d,)), lambda f, d: gnomon.vmap(f)(d),
+    lambda f, d: gnomon.checkpoint(f)(d), lambda f, d: gnomon.jit(lambda x: d)(1.0),
+    lambda f, d: gnomon.make_jaxpr(f)(d), lambda f, d: gnomon.jacrev(f)(d)])
+def test_dicts_whose_keys_have_no_order(call: Any) -> None:
+  with pytest.raises(ValueError, match=r"cannot compare: 1 \(int\), 'a' \(str\).*Ord"):
+    call(lambda d: d["a"], {1: 1.0, "a": 2.0})

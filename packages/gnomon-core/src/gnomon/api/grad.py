@@ -188,7 +188,8 @@ def check_real(
   if holomorphic:
     if not dtypes.issubdtype(kind, np.complexfloating):
       raise TypeError(
-          f"{who} with holomorphic=True requires {what} with complex dtype, got {kind}.")
+          f"{who} with holomorphic=True requires {what} with complex dtype, but got "
+          f"{kind}.")
     return
   if allow_int and not dtypes.issubdtype(kind, dtypes.extended):
     return

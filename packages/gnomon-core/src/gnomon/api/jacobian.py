@@ -96,8 +96,9 @@ def jacfwd(
 def _no_complex(aval: Any, who: str, what: str, holomorphic: bool) -> None:
   if aval.dtype.kind == "c" and not holomorphic:
     raise TypeError(
-        f"{who} requires real-valued {what}s, but got {aval.dtype}. For holomorphic "
-        "differentiation, pass holomorphic=True; otherwise use jvp or vjp directly.")
+        f"{who} requires real-valued {what}s ({what} dtype that is a sub-dtype of "
+        f"np.floating), but got {aval.dtype}. For holomorphic differentiation, pass "
+        "holomorphic=True; otherwise use jvp or vjp directly.")
 
 
 def jacrev(

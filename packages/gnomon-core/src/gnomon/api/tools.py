@@ -15,6 +15,7 @@ from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.runtime.jaxlib import pytrees
 from gnomon.tree_util import keystr, tree_flatten_with_path
+from gnomon.tree_util._flatten import explain_unsortable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +48,9 @@ def filtered(fun: F) -> F:
       return fun(*args, **kwargs)
     except Exception as e:
       source.filter_traceback(e)
+      if type(e) is ValueError:
+        for x in (*args, *kwargs.values()):
+          explain_unsortable(e, x, None)
       raise
 
   return call  # type: ignore[return-value]
@@ -261,7 +265,11 @@ def results_to_flat(out: Any, who: str, fun: Any) -> tuple[list[Any], Any]:
   Raises:
     TypeError: a result is no array; names its place.
   """
-  leaves, tree = flatten(out)
+  try:
+    leaves, tree = flatten(out)
+  except ValueError as e:
+    explain_unsortable(e, out, None)
+    raise
   for i, x in enumerate(leaves):
     if isinstance(x, RefMethods):
       raise ValueError(  # noqa: TRY004 -- as JAX does

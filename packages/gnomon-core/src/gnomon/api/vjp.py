@@ -160,7 +160,7 @@ class VJP:
     """The cotangents of the arguments, a tuple of their structures."""
     if more:
       raise TypeError(
-          f"The function returned by `vjp` applied to {self._program.name} was called "
+          f"The function returned by `vjp` of {self._program.name} was called "
           f"with {1 + len(more)} arguments, but it must be called with a single argument "
           "corresponding to the single value returned by the function (even if that "
           "value is a tuple or other container)")

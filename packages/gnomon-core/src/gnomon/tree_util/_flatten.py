@@ -48,7 +48,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
   try:
     return _flatten(tree, is_leaf)
   except ValueError as error:
-    _explain_unsortable(error, tree, is_leaf)
+    explain_unsortable(error, tree, is_leaf)
     raise
 
 
@@ -61,7 +61,7 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
   try:
     return _flatten(tree, is_leaf)[0]
   except ValueError as error:
-    _explain_unsortable(error, tree, is_leaf)
+    explain_unsortable(error, tree, is_leaf)
     raise
 
 
@@ -74,7 +74,7 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
   try:
     return _flatten(tree, is_leaf)[1]
   except ValueError as error:
-    _explain_unsortable(error, tree, is_leaf)
+    explain_unsortable(error, tree, is_leaf)
     raise
 
 
@@ -118,7 +118,7 @@ def tree_flatten_with_path(
   try:
     return _flatten_with_path(tree, predicate)
   except ValueError as error:
-    _explain_unsortable(error, tree, None if is_leaf_takes_path else is_leaf)
+    explain_unsortable(error, tree, None if is_leaf_takes_path else is_leaf)
     raise
 
 
@@ -176,7 +176,7 @@ def flatten_one_level_or_none(tree: Any) -> tuple[Iterable[Any], Any] | None:
   try:
     return default_registry.flatten_one_level(tree)
   except ValueError as error:
-    _explain_unsortable(error, tree, None)
+    explain_unsortable(error, tree, None)
     raise
 
 
@@ -208,7 +208,7 @@ def flatten_one_level_with_keys(
   try:
     opened = default_registry.flatten_one_level_with_keys(tree)
   except ValueError as error:
-    _explain_unsortable(error, tree, None)
+    explain_unsortable(error, tree, None)
     raise
   if opened is None:
     _raise_leaf("flatten_one_level_with_keys", tree)
@@ -268,7 +268,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
 # --- dicts whose keys cannot be sorted ---------------------------------------------
 
 
-def _explain_unsortable(error: ValueError, tree: Any, is_leaf: IsLeaf) -> None:
+def explain_unsortable(error: ValueError, tree: Any, is_leaf: IsLeaf) -> None:
   """Raises a better error if `error` comes from a dict with unsortable keys."""
   if "sorting pytree dictionary keys" not in str(error):
     return
