@@ -248,6 +248,59 @@ def test_programs_without_mapped_operands(program):
   assert np.asarray(both(np.zeros((2, N)))).tolist() == [expected[name]] * 2
 
 
+def _shared(c):
+  return lax.mul(lax.sin(c), lax.psum(c, "i"))
+
+
+@gnomon.custom_vjp
+def _squares(x):
+  return lax.psum(lax.square(x), "i")
+
+
+_squares.defvjp(
+    lambda x: (_squares(x), x),
+    lambda x, ct: (lax.mul(lax.mul(x, 2.0), lax.psum(ct, "i")),))
+
+
+@gnomon.custom_jvp
+def _forward_squares(x):
+  return lax.psum(lax.square(x), "i")
+
+
+_forward_squares.defjvp(lambda p, t: (
+    _forward_squares(*p), lax.psum(lax.mul(lax.mul(p[0], 2.0), t[0]), "i")))
+
+PROGRAMS = {
+    "jit": gnomon.jit(_shared),
+    "scan": lambda x: lax.scan(lambda c, _: (_shared(c), c), x, None, length=3)[0],
+    "remat": lambda x: lax.mul(gnomon.checkpoint(_shared)(x), x),
+    "cond": lambda x: lax.cond(np.True_, _shared, lambda c: c, x),
+    "mapped cond": lambda x: lax.mul(
+        lax.cond(lax.gt(x, 0.5), lax.sin, lambda c: lax.mul(c, 2.0), x),
+        lax.pmean(x, "i")),
+    "loop": lambda x: lax.reversible_fori_loop(0, 3, lambda i, c: _shared(c), x),
+    "custom_vjp": lambda x: lax.mul(_squares(x), x),
+    "custom_jvp": lambda x: lax.mul(_forward_squares(x), x),
+}
+
+
+@pytest.mark.parametrize("f", PROGRAMS.values(), ids=PROGRAMS)
+def test_derivatives_in_programs(f):
+  """Taken outside of the named axis, and inside, where they are those of all results."""
+  x = np.array([0.3, 0.8, 0.45, 0.7])
+  mapped = gnomon.jit(gnomon.vmap(f, axis_name="i"))
+  h = 1e-6
+  differences = np.stack([
+      (np.asarray(mapped(x + h * e)) - np.asarray(mapped(x - h * e))) / (2 * h)
+      for e in np.eye(N)], 1)
+  np.testing.assert_allclose(gnomon.jacrev(mapped)(x), differences, rtol=1e-6, atol=1e-8)
+  inside = gnomon.vmap(gnomon.grad(f), axis_name="i")
+  np.testing.assert_allclose(
+      gnomon.jit(inside)(x), differences.sum(0), rtol=1e-6, atol=1e-8)
+  both = gnomon.jit(gnomon.vmap(inside))(np.stack([x, 0.9 * x]))
+  np.testing.assert_allclose(both[0], differences.sum(0), rtol=1e-6, atol=1e-8)
+
+
 def test_what_uses_no_axis_stays_unmapped():
   """Programs in reach of a name that do not use it are not mapped."""
   @gnomon.custom_jvp
