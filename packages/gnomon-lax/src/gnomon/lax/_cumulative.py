@@ -188,7 +188,7 @@ def _cumulative(
     first = start(ctx.avals_in[0].dtype)
     if on_cpu(ctx):
       return [emit_recurrence(
-          ctx, (x,), axis=axis, reverse=reverse, starts=(first,), step=step)]
+          ctx, (x,), axis=axis, reverse=reverse, starts=(first,), step=step, at_once=8)]
     return [_windows(ctx, x, axis, reverse, combine, first)]
 
   return p
