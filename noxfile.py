@@ -330,6 +330,34 @@ def array_api(session: nox.Session) -> None:
   )
 
 
+ECOSYSTEM = {  # the program of each library, and what it is installed with
+    "optax": ("optax_digits", ["optax==0.2.8", "absl-py", "scikit-learn"]),
+    "equinox": ("equinox_mlp", ["equinox==0.13.8", "jaxtyping==0.3.11", "wadler-lindig"]),
+    "haiku": ("haiku_rnn", ["dm-haiku==0.0.17", "jmp", "tabulate", "absl-py"]),
+    "flax": ("flax_transformer", [
+        "flax==0.12.8", "optax==0.2.8", "absl-py", "msgpack", "rich", "treescope",
+        "pyyaml", "orbax-checkpoint", "tensorstore"]),
+    "nnx": ("nnx_conv", [
+        "flax==0.12.8", "optax==0.2.8", "absl-py", "msgpack", "rich", "treescope",
+        "pyyaml", "orbax-checkpoint", "tensorstore", "scikit-learn"]),
+    "jraph": ("jraph_net", [
+        "jraph==0.0.6.dev0", "dm-haiku==0.0.17", "jmp", "tabulate", "absl-py"]),
+}
+
+
+@nox.session
+@nox.parametrize("library", ECOSYSTEM, ids=list(ECOSYSTEM))
+def ecosystem(session: nox.Session, library: str) -> None:
+  """A program of a library written for JAX, unmodified, beside the numbers of JAX."""
+  program, needed = ECOSYSTEM[library]
+  install(session, wheels(closure({"gnomon", "gnomon-as-jax"})), "jaxlib==0.10.2")
+  # Without their dependencies, for the libraries ask for jax; then what else they need.
+  session.install("--no-deps", *needed)
+  session.install("typing-extensions", "toolz", "numpy", "scipy", *(
+      ["scikit-learn"] if "scikit-learn" in needed else []))
+  session.run("python", "examples/ecosystem/check.py", program)
+
+
 @nox.session
 def bench(session: nox.Session) -> None:
   """Compares gnomon's speed with JAX's: `nox -s bench -- --help` for its options."""
