@@ -20,8 +20,9 @@ def flat(x):
 
 def main(program):
   """Prints each number beside JAX's; the status says whether all agree."""
+  path = str(HERE / f"{program}.py")
   done = subprocess.run(
-      [sys.executable, "-W", "ignore", "-m", "gnomon.as_jax", str(HERE / f"{program}.py")],
+      [sys.executable, "-W", "ignore", "-m", "gnomon.as_jax", path],
       stdout=subprocess.PIPE, text=True, check=True)
   got = json.loads(done.stdout.splitlines()[-1])
   wanted = json.loads((HERE / "expected.json").read_text())[program]
