@@ -222,3 +222,22 @@ def test_errors_say_what_was_wrong(call: Any, error: Any, text: str) -> None:
 def test_lists_are_deprecated(name: str) -> None:
   with pytest.warns(DeprecationWarning, match=f"{name} requires ndarray"):
     assert getattr(gnp, name)([[1, 2]]) == getattr(np, name)([[1, 2]])
+
+
+def test_copies_have_copies_as_cotangents() -> None:
+  x = gnp.ones(3)
+  value, pull = gnomon.vjp(lambda x: gnp.array(x, copy=True), x)
+  assert pull(x)[0] is not x
+  assert value is not x
+
+
+def test_64_bits_asked_for() -> None:
+  old = gnomon.config.jax_explicit_x64_dtypes
+  try:
+    for mode in ("allow", "ALLOW"):
+      gnomon.config.update("jax_explicit_x64_dtypes", mode)
+      assert gnp.array(1.0, dtype="float64").dtype == np.float64
+  finally:
+    gnomon.config.update("jax_explicit_x64_dtypes", old)
+  with pytest.raises(ValueError, match="must be one of"):
+    gnomon.config.update("jax_explicit_x64_dtypes", "Allow")

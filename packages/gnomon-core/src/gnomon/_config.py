@@ -67,8 +67,11 @@ def _checked(option: Option, value: Any) -> Any:
       return bool(value)
     raise TypeError(f"option {option.name} must be True or False; got {value!r}.")
   if option.kind == "enum":
-    if isinstance(value, str) and value in option.values:
-      return value
+    if isinstance(value, str):
+      if value in option.values:
+        return value
+      if value.islower() and value.upper() in option.values:  # how JAX writes some
+        return value.upper()
     raise ValueError(
         f"option {option.name} must be one of {', '.join(map(repr, option.values))}"
         f"{' or None' if option.optional else ''}; got {value!r}.")

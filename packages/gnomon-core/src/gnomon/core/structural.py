@@ -614,5 +614,5 @@ def copy(x: Any) -> Any:
 copy_p = Primitive("copy")
 typing_rule.define(copy_p)(lambda x: (x,))
 lower.define(copy_p)(lambda ctx, x: [x])
-linear(copy_p, lambda cts, args: [cts[0]])
+linear(copy_p, lambda cts, args: list(copy_p.bind(cts[0])))
 elementwise_batch(copy_p)
