@@ -19,6 +19,13 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 
 
+def write_error_pages(app: Any) -> None:
+  """Writes a page for each class of error, into a folder that git ignores."""
+  sys.path.insert(0, str(HERE))
+  import error_pages
+  error_pages.write(HERE / "errors")
+
+
 def draw_pictures(app: Any) -> None:
   """Draws what the gallery shows, into a folder that git ignores."""
   sys.path.insert(0, str(HERE))
@@ -29,3 +36,4 @@ def draw_pictures(app: Any) -> None:
 def setup(app: Any) -> None:
   """Sphinx calls it when it begins."""
   app.connect("builder-inited", draw_pictures)
+  app.connect("builder-inited", write_error_pages)

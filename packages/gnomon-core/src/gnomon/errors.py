@@ -7,7 +7,15 @@ from typing import Any
 from gnomon.runtime.jaxlib.errors import JaxRuntimeError as JaxRuntimeError
 
 
-class MissingRuleError(NotImplementedError):
+class _Explained(Exception):
+  """Base of errors whose docstring has `Cause: ` and `Fix: `: a note says where."""
+
+  def __init__(self, *args: object) -> None:
+    super().__init__(*args)
+    self.add_note(f"Cause and fix: help(gnomon.errors.{type(self).__name__})")
+
+
+class MissingRuleError(_Explained, NotImplementedError):
   """A transformation met a primitive that has no rule for it.
 
   Cause: each transformation keeps a table with one rule a primitive; whoever defines a
@@ -28,15 +36,15 @@ class MissingRuleError(NotImplementedError):
   """
 
 
-class JAXTypeError(TypeError):
+class JAXTypeError(_Explained, TypeError):
   """Base of the errors about using a traced value in a way that its type forbids."""
 
 
-class JAXIndexError(IndexError):
+class JAXIndexError(_Explained, IndexError):
   """Base of the errors about indexing with a traced value."""
 
 
-class JaxprTypeError(TypeError):
+class JaxprTypeError(_Explained, TypeError):
   """A program is not well formed: an operand is undefined, or types disagree.
 
   Cause: a rule or a hand-made jaxpr has a mistake: an equation uses a variable that no
@@ -53,7 +61,7 @@ class SimplifiedTraceback(Exception):
   """
 
 
-class InconclusiveDimensionOperation(Exception):
+class InconclusiveDimensionOperation(_Explained):
   """A comparison of symbolic dimensions is true for some of their values only.
 
   Cause: with symbolic shapes, `a == b` for dimensions must have one answer for all
