@@ -87,16 +87,22 @@ def exact(f, xs):
     return np.array([float(f(mpf(float(x)))) for x in xs])
 
 
+@gnomon.jit(static_argnums=0)
+def derived(name, x):
+  """The value, the derivative forwards, and backwards."""
+  value, forward = gnomon.jvp(function(name), (x,), (gnp.ones_like(x),))
+  return value, forward, gnomon.vjp(function(name), x)[1](gnp.ones_like(x))[0]
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_values_and_derivatives(name):
   xs = np.array(BETWEEN, np.float32)
-  values, derivatives = gnomon.jvp(function(name), (xs,), (np.ones_like(xs),))
+  values, derivatives, reverse = derived(name, xs)
   assert values.dtype == derivatives.dtype == np.float32
   atol = LOOSE.get(name, 1e-37)
   np.testing.assert_allclose(values, exact(EXACT[name], xs), 2e-6, atol * 10)
   slope = exact(lambda x: mpmath.diff(EXACT[name], x, h=mpf("1e-12")), xs)
   np.testing.assert_allclose(derivatives, slope, 5e-6, max(atol * 10, 1e-8))
-  reverse = gnomon.vjp(function(name), xs)[1](np.ones_like(xs))[0]
   np.testing.assert_allclose(reverse, derivatives, 1e-6)
 
 
@@ -118,10 +124,10 @@ KINKS = {
 
 @pytest.mark.parametrize("name", KINKS)
 def test_kinks(name):
-  for x, slope in KINKS[name].items():
-    for zero in (0.0, -0.0) if x == 0 else (float(x),):
-      assert gnomon.grad(function(name))(zero) == pytest.approx(slope)
-      assert gnomon.jvp(function(name), (zero,), (1.0,))[1] == pytest.approx(slope)
+  points = [*KINKS[name], *(-0.0 for x in KINKS[name] if x == 0)]
+  _, forward, reverse = derived(name, np.array(points, np.float32))
+  for x, slopes in zip(points, zip(forward, reverse)):
+    assert slopes == pytest.approx((KINKS[name][x],) * 2)
 
 
 # Below -1e30, at -inf, above 1e30 and at inf: value and derivative; None: x itself.
@@ -153,10 +159,8 @@ LIMITS = {
 
 @pytest.mark.parametrize("name", LIMITS)
 def test_far_from_zero(name):
-  f = function(name)
   xs = np.array([-INF, -3e38, -1e30, -1e19, 1e19, 1e30, 3e38, INF, NAN], np.float32)
-  values, forward = gnomon.jvp(f, (xs,), (np.ones_like(xs),))
-  (reverse,) = gnomon.vjp(f, xs)[1](np.ones_like(xs))
+  values, forward, reverse = map(np.asarray, derived(name, xs))
   for side, places in zip(LIMITS[name], (range(4), range(4, 8))):
     for i in places:
       if side is not None:
@@ -181,8 +185,8 @@ def test_squareplus_below_zero_keeps_its_digits():
 @pytest.mark.parametrize("name", SMOOTH)
 def test_higher_derivatives(name):
   xs = np.array([-1.7, 0.3, 2.1], np.float32)
-  slope = gnomon.jit(gnomon.grad(lambda x: function(name)(x).sum()))
-  _, got = gnomon.jvp(slope, (xs,), (np.ones_like(xs),))
+  slope = gnomon.grad(lambda x: function(name)(x).sum())
+  _, got = gnomon.jit(lambda x: gnomon.jvp(slope, (x,), (gnp.ones_like(x),)))(xs)
   want = exact(lambda x: mpmath.diff(EXACT[name], x, 2, h=mpf("1e-10")), xs)
   np.testing.assert_allclose(got, want, 2e-5, 2e-6)
 
