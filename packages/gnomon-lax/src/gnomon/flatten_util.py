@@ -28,12 +28,14 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Any]:
     That function raises ValueError for a vector of another size and TypeError for one of
     another dtype.
 
+  >>> import numpy
   >>> from gnomon import flatten_util
-  >>> vector, unravel = flatten_util.ravel_pytree({'a': 1.0, 'b': [2.0, 3.0]})
+  >>> tree = {'a': 1.0, 'b': numpy.arange(2, dtype='int32')}
+  >>> vector, unravel = flatten_util.ravel_pytree(tree)
   >>> vector
-  Array([1., 2., 3.], dtype=float32)
-  >>> unravel(2 * vector)['b'][1]
-  Array(6., dtype=float32)
+  Array([1., 0., 1.], dtype=float32)
+  >>> unravel(2 * vector)['b']
+  Array([0, 2], dtype=int32)
   """
   leaves, tree = tree_flatten(pytree)
   vector, split = _join(leaves)

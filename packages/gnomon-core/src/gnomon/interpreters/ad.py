@@ -104,8 +104,8 @@ def defjvp(primitive: Primitive, *jvprules: Rule | None) -> None:
   >>> cube_p = Primitive("cube")
   >>> _ = cube_p.def_impl(lambda x: x * x * x)
   >>> ad.defjvp(cube_p, lambda t, x: 3 * x * x * t)
-  >>> gnomon.jvp(cube_p.bind, (2.0,), (1.0,))[1]
-  Array(12., dtype=float32, weak_type=True)
+  >>> float(gnomon.jvp(cube_p.bind, (2.0,), (1.0,))[1])
+  12.0
   """
   defjvp2(primitive, *[
       None if rule is None else functools.partial(_without_answer, rule)
