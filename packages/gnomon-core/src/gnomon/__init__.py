@@ -55,8 +55,6 @@ from gnomon._config import transfer_guard_host_to_device as transfer_guard_host_
 from gnomon._slices import lazy_slices
 from gnomon._start import Array as Array
 from gnomon._start import Device as Device
-from gnomon.api.checkpoint import checkpoint as checkpoint
-from gnomon.api.checkpoint import remat as remat
 from gnomon.api.custom import custom_jvp as custom_jvp
 from gnomon.api.custom import custom_vjp as custom_vjp
 from gnomon.api.device import block_until_ready as block_until_ready
@@ -97,6 +95,8 @@ if TYPE_CHECKING:
   from gnomon import random as random
   from gnomon import test_util as test_util
   from gnomon import testing as testing
+  from gnomon.api.checkpoint import checkpoint as checkpoint
+  from gnomon.api.checkpoint import remat as remat
 
 __all__ = [
     "Array", "Device", "ShapeDtypeStruct", "allow_f16_reductions",

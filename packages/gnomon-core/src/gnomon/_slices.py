@@ -33,6 +33,7 @@ LAZY_NAMES: Mapping[str, str] = {
     "NamedSharding": "sharding", "P": "api.mesh", "make_mesh": "api.mesh",
     "set_mesh": "sharding",
     "__version__": "version", "__version_info__": "version",
+    "checkpoint": "api.checkpoint", "remat": "api.checkpoint",
     "clear_caches": "api.environment", "closure_convert": "api.closure",
     "copy_to_host_async": "api.environment", "Ref": "ref", "empty_ref": "ref",
     "free_ref": "ref", "freeze": "ref", "new_ref": "ref",

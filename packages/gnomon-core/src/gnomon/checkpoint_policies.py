@@ -73,7 +73,7 @@ class _Names:
     raise NotImplementedError(type(self).__name__)
 
   def __eq__(self, other: object) -> bool:
-    return type(other) is type(self) and other.names == self.names  # type: ignore[attr-defined]
+    return type(other) is type(self) and other.names == self.names
 
   def __hash__(self) -> int:
     return hash((type(self), self.names))

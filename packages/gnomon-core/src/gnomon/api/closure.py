@@ -139,6 +139,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     def flat(*cts: Any) -> list[Any]:
       nonlocal out_tree
+      found: list[Any]
       found, out_tree = flatten(rule(in_tree.unflatten(cts)))
       return found
 

@@ -65,6 +65,7 @@ def linear_call(
     return outs
 
   def back(*xs: Any) -> list[Any]:
+    outs: list[Any]
     outs, tree = flatten(fun_transpose(
         res_tree.unflatten(xs[:len(res)]), out_tree.unflatten(xs[len(res):])))
     if tree != lin_tree:
@@ -125,7 +126,7 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, callee: ClosedJaxpr,
   operands = [*res, *map(instantiate, cts)]
   back, outer = transpose_thunk.stage([typeof(x) for x in operands])
   for x, a in zip(args[n:], back.out_avals):
-    want = x.aval if type(x) is UndefinedPrimal else typeof(x)
+    want: Any = x.aval if type(x) is UndefinedPrimal else typeof(x)
     if (want.shape, want.dtype) != (a.shape, a.dtype):
       raise TypeError(
           f"linear_call: its transpose must give a cotangent of the type {want}, got {a}")

@@ -13,7 +13,6 @@ from gnomon.core.structural import add_tangents, convert, instantiate
 from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
-from gnomon.transform import masks as masks
 from gnomon.transform.linearize import Linearized, linearize_flat
 from gnomon.transform.transpose import backward
 from gnomon.tree_util import broadcast_prefix, register_pytree_node, register_static

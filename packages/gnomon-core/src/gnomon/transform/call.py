@@ -19,6 +19,7 @@ from gnomon.core.rule import (
   typing_rule,
 )
 from gnomon.core.stage import close
+from gnomon.core.strong import has_masks, masking_rule
 from gnomon.core.zero import UndefinedPrimal
 from gnomon.transform.jvp import jvp_jaxpr, moves_of, moving, place
 from gnomon.transform.linearize import linearize_jaxpr
@@ -29,6 +30,9 @@ jit_p = Primitive("jit", call=True)
 
 typing_rule.define(jit_p)(lambda *_, jaxpr, **__: tuple(jaxpr.out_avals))
 effects_rule.define(jit_p)(lambda *_, jaxpr, **__: jaxpr.effects)
+
+
+masking_rule.define(jit_p)(lambda params: has_masks(params["jaxpr"]))
 
 
 @lower.define(jit_p)

@@ -174,6 +174,8 @@ def _expanded(
 
 
 define_by_expansion(remat_lin_p, _expanded)
+strong.masking_rule.define(remat_lin_p)(
+    lambda params: strong.has_masks(params["linear"]))
 
 
 @transpose_rule.define(remat_lin_p)

@@ -89,9 +89,9 @@ def _backwards(
       recorder.source = e.source
     p = e.primitive
     brings = masking(p)
-    state.masked = mask = brings is None or (
-        bool(masked) and not masked.isdisjoint(e.outvars))
-    if mask or brings(e.params):
+    mask = brings is None or (bool(masked) and not masked.isdisjoint(e.outvars))
+    state.masked = mask
+    if brings is None or mask or brings(e.params):
       masked.update([v for v in e.invars if type(v) is not Literal])
     for v, ct in zip(e.invars, rules[p](out, operands, **e.params)):
       if ct is not None:
