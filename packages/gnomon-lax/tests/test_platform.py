@@ -316,3 +316,14 @@ def test_branches_without_derivatives_are_left_out():
     return lax.platform_dependent(x, cpu=lambda x: foreign.bind(x)[0])
   with pytest.raises(NotImplementedError, match="foreign"):
     gnomon.grad(alone)(0.0)
+
+
+def test_what_was_stopped_is_not_differentiated_any_more():
+  """Operations on it run no derivative rule."""
+  def f(x):
+    stopped = lax.stop_gradient(x)
+    assert type(stopped) is type(gnomon.device_put(f32(1)))
+    return lax.mul(lax.sin(stopped), x)
+  assert float(gnomon.grad(f)(f32(1))) == pytest.approx(np.sin(1))
+  twice = gnomon.jvp(gnomon.grad(f), (f32(1),), (f32(1),))
+  assert [float(v) for v in twice] == pytest.approx([np.sin(1), 0])

@@ -7,7 +7,9 @@ from typing import Any
 from gnomon.core.derive import elementwise_batch, no_derivative
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import impl_rule, lower, typing_rule
+from gnomon.core.zero import Zero
 from gnomon.runtime.execute import as_operand
+from gnomon.transform.jvp import JVPTracer
 from gnomon.tree_util import tree_map
 
 
@@ -19,7 +21,14 @@ def stop_gradient(x: Any) -> Any:
   >>> float(gnomon.grad(lambda x: lax.mul(x, lax.stop_gradient(x)))(3.0))
   3.0
   """
-  return tree_map(lambda leaf: stop_gradient_p.bind(leaf)[0], x)
+  return tree_map(_stopped, x)
+
+
+def _stopped(x: Any) -> Any:
+  out = stop_gradient_p.bind(x)[0]
+  while isinstance(out, JVPTracer) and type(out.tangent) is Zero:
+    out = out.primal  # what has no derivative need not be differentiated any more
+  return out
 
 
 stop_gradient_p = Primitive("stop_gradient")

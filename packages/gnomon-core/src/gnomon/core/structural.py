@@ -261,7 +261,7 @@ def _(x: ShapedArray, *, dimensions: Shape) -> tuple[ShapedArray]:
   if any(x.shape[d] != 1 for d in dimensions):
     raise ValueError(
         "squeeze: cannot select an axis to squeeze out which has size not equal to one, "
-        f"got the dimensions {dimensions} of the shape {x.shape}")
+        f"got shape={x.shape} and dimensions={dimensions}")
   shape = tuple(n for d, n in enumerate(x.shape) if d not in dimensions)
   return (ShapedArray(shape, x.dtype, x.weak_type),)
 
