@@ -16,11 +16,12 @@ __all__ = ["io_callback"]
 
 _LAZY: Mapping[str, str] = {
     "cur_qdd": "gnomon.experimental.hijax", "io_callback": "gnomon.api.callback"}
+_MODULES = ("hijax", "layout", "pjit", "serialize_executable")
 
 
 def __getattr__(name: str) -> Any:
-  if name == "hijax":
-    return importlib.import_module("gnomon.experimental.hijax")
+  if name in _MODULES:
+    return importlib.import_module(f"gnomon.experimental.{name}")
   if name not in _LAZY:
     raise AttributeError(f"module 'gnomon.experimental' has no attribute {name!r}")
   found = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
@@ -28,4 +29,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-  return sorted({*globals(), *_LAZY})
+  return sorted({*globals(), *_LAZY, *_MODULES})
