@@ -241,3 +241,11 @@ def test_64_bits_asked_for() -> None:
     gnomon.config.update("jax_explicit_x64_dtypes", old)
   with pytest.raises(ValueError, match="must be one of"):
     gnomon.config.update("jax_explicit_x64_dtypes", "Allow")
+  for make in (
+      lambda: gnp.zeros(2, "float64"), lambda: gnp.array(1, "int64"),
+      lambda: gnp.arange(2, dtype="int64"), lambda: gnp.eye(2, dtype=np.float64),
+      lambda: gnp.full_like(gnp.ones(2), 1, dtype="float64")):
+    with pytest.warns(UserWarning, match="will be truncated") as seen:
+      assert make().dtype.itemsize == 4
+    assert seen[0].filename == __file__
+  assert gnp.zeros_like(np.ones(2)).dtype == gnp.zeros(2, float).dtype == np.float32

@@ -65,7 +65,8 @@ def array(object: Any, dtype: Any = None, *args: Any, copy: bool | None = True,
     raise NotImplementedError(
         f"array: order={order!r} is not offered: arrays have no memory layout to choose; "
         "leave order out")
-  out = _convert(object, None if dtype is None else user_dtype(dtype), bool(copy))
+  asked = None if dtype is None else user_dtype(dtype, "array")
+  out = _convert(object, asked, bool(copy))
   if ndmin > out.ndim:
     out = expand_dims(out, tuple(range(ndmin - out.ndim)))
   place = device if device is not None else out_sharding
@@ -116,17 +117,17 @@ def asarray(
       a, dtype, copy=bool(copy), order=order, device=device, out_sharding=out_sharding)
 
 
-def user_dtype(dtype: Any) -> Any:
-  """The canonical form of a dtype that a user asks for.
+def user_dtype(dtype: Any, name: str, stacklevel: int = 4) -> Any:
+  """The canonical form of a dtype that a user asks a function for.
+
+  A 64-bit one becomes narrower with a warning, unless 64 bits are on.
 
   Raises:
     TypeError: it is none, or none that arrays have.
   """
-  found = dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True)
-  if (isinstance(found, np.dtype) and found not in dtypes.supported_dtypes
-      and found.kind != "T"):
-    return dtypes.check_user_dtype_supported(dtype, "array")  # says what is wrong
-  return found
+  if getattr(dtype, "kind", "") == "T":
+    return dtype  # strings, see `_convert_strings`
+  return dtypes.check_user_dtype_supported(dtype, name, stacklevel=stacklevel)
 
 
 def on_device(value: Any, weak: bool = False) -> Any:

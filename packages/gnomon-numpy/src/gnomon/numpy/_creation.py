@@ -38,11 +38,11 @@ def shape_of(shape: Any, name: str) -> Shape:
   return out
 
 
-def dtype_of(dtype: Any, default: Any = None) -> Any:
+def dtype_of(dtype: Any, name: str, default: Any = None, *, stacklevel: int = 5) -> Any:
   """A dtype given by the user, made canonical; the default float dtype for None."""
   if dtype is None:
     return dtypes.default_float_dtype() if default is None else default
-  return user_dtype(dtype)
+  return user_dtype(dtype, name, stacklevel)
 
 
 def placed(x: Any, device: Any, sharding: Any = None, like: Any = None) -> Any:
@@ -76,7 +76,7 @@ def _shape_dtype(
     name: str, shape: Any, dtype: Any, value: Any) -> tuple[Shape, Any, Any]:
   """What `_constant` takes; says so where sizes are given as several arguments."""
   try:
-    return shape_of(shape, name), value, dtype_of(dtype)
+    return shape_of(shape, name), value, dtype_of(dtype, name, stacklevel=6)
   except TypeError as e:
     if not (type(shape) is int and type(dtype) is int):
       raise
@@ -177,11 +177,12 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None,
 
 def _filled(shape: Shape, value: Any, dtype: Any) -> Any:
   if dtype is not None and isinstance(value, (bool, int, float, complex)):
-    dtype = dtype_of(dtype)  # which a number may fit that does not fit the usual dtype
+    # A number may fit it that does not fit the usual dtype.
+    dtype = dtype_of(dtype, "full", stacklevel=6)
     return _constant(shape, _python(value, dtype), dtype)
   x = typeof(value)
   weak = dtype is None and x.weak_type
-  dtype = dtype_of(dtype, x.dtype)
+  dtype = dtype_of(dtype, "full", x.dtype, stacklevel=6)
   if not weak and isinstance(value, (bool, int, float, complex, np.generic)):
     return _constant(shape, _python(value, dtype), dtype)
   return _spread(shape, value, dtype, weak)
@@ -214,7 +215,9 @@ def _like(name: str, a: Any, dtype: Any, shape: Any) -> tuple[Shape, Any, bool]:
     a = typeof(a)
   weak = dtype is None and getattr(a, "weak_type", False)
   shape = tuple(a.shape) if shape is None else shape_of(shape, name)
-  return shape, dtype_of(a.dtype if dtype is None else dtype), bool(weak)
+  dtype = (dtypes.canonicalize_dtype(a.dtype, allow_extended_dtype=True)
+           if dtype is None else dtype_of(dtype, name, stacklevel=7))
+  return shape, dtype, bool(weak)
 
 
 def _constant_like(name: str, a: Any, value: Any, dtype: Any, shape: Any) -> Any:
@@ -355,7 +358,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
   values = {k: _range_number(k, v) for k, v in given.items() if v is not None}
   if dtype is None:
     dtype = dtypes.result_type(*[v for v in given.values() if v is not None])
-  dtype = dtype_of(dtype)
+  dtype = dtype_of(dtype, "arange")
   if dtype == np.bool_:
     raise TypeError(
         "arange cannot make bools, got dtype=bool (or bool arguments): give an integer "
@@ -439,7 +442,7 @@ def eye(N: int, M: int | None = None, k: Any = 0, dtype: Any = None, *,
   """
   shape = matrix_shape("eye", N, M)
   check_diagonal("eye", k)
-  dtype = dtype_of(dtype)
+  dtype = dtype_of(dtype, "eye")
   if get_current() is EVAL and math.prod(shape) <= SMALL:
     return placed(made_here(np.eye(shape[0], shape[1], as_int(k)).astype(dtype)), device)
   return placed(_eye(shape, k, dtype), device)

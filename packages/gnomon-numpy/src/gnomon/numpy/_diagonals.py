@@ -185,7 +185,7 @@ def tri(N: int, M: int | None = None, k: Any = 0, dtype: Any = None) -> Any:
   """
   shape = matrix_shape("tri", N, M)
   check_diagonal("tri", k)
-  return _tri(shape, k, np.dtype(np.float32) if dtype is None else dtype_of(dtype))
+  return _tri(shape, k, dtype_of(dtype, "tri", np.dtype(np.float32)))
 
 
 @compiled(static=("shape", "dtype"))

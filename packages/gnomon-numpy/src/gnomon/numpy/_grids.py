@@ -88,7 +88,7 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     TypeError: a size is no integer.
   """
   shape = shape_of(dimensions, "indices")
-  dtype = dtypes.default_int_dtype() if dtype is None else dtype_of(dtype)
+  dtype = dtype_of(dtype, "indices", dtypes.default_int_dtype())
   n = len(shape)
   if sparse:
     return tuple([
@@ -254,7 +254,8 @@ def ravel_multi_index(
       raise ValueError(
           f"ravel_multi_index: invalid mode={how!r}. Expected 'raise', 'wrap', 'clip', "
           "or 'ignore'")
-  given = dtypes.result_type(*at) if dtype is None else dtype_of(dtype)
+  given = dtypes.result_type(*at) if dtype is None else dtype_of(
+      dtype, "ravel_multi_index")
   if not dtypes.issubdtype(given, np.integer):
     raise ValueError(f"ravel_multi_index: dtype must be an integer type, got {given}")
   if math.prod(shape) - 1 > np.iinfo(given).max:

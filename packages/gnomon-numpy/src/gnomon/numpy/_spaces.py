@@ -76,7 +76,7 @@ def _space_dtypes(start: Any, stop: Any, dtype: Any) -> tuple[Any, Any]:
     check_arraylike("linspace", start, stop)
     inexact = dtypes.to_inexact_dtype(
         dtypes.canonicalize_dtype(dtypes.result_type(start, stop)))
-  return (inexact if dtype is None else dtype_of(dtype)), inexact
+  return dtype_of(dtype, "linspace", inexact, stacklevel=6), inexact
 
 
 def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[Any, Any]:
@@ -141,7 +141,7 @@ def _checked(name: str, num: Any, dtype: Any, *args: Any) -> tuple[int, Any, Any
     raise ValueError(f"{name} needs a number of samples that is not negative, got {num}")
   check_arraylike(name, *args)
   inexact = dtypes.to_inexact_dtype(dtypes.canonicalize_dtype(dtypes.result_type(*args)))
-  return num, inexact if dtype is None else dtype_of(dtype), inexact
+  return num, dtype_of(dtype, name, inexact, stacklevel=6), inexact
 
 
 def _of_values(value: Any, dtype: Any) -> Any:
