@@ -8,7 +8,6 @@ gradient, whatever its derivatives are. The design is in `docs/design/strong-zer
 from __future__ import annotations
 
 import cmath
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,12 +23,12 @@ from gnomon.core.types import ShapedArray
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._families import INEXACT, nary_type, operands, spread
 
-# Which operands of a product are compared with zero. None: none, nor in its derivatives.
-Tests = tuple[bool, bool] | None
-
-
-def _wanted(harmless: bool) -> bool:
-  return not harmless and _config.current().strong_zeros
+# Which operands of a product are compared with zero. None: none, nor in its derivatives;
+# MASK: the same, and the second operand is zero where the first was not selected.
+MASK = "mask"
+Tests = tuple[bool, bool] | str | None
+_FIRST = (True, False)
+_current = _config.current
 
 
 def times(t: Any, factor: Any, *, mask: bool = False) -> Any:
@@ -37,21 +36,28 @@ def times(t: Any, factor: Any, *, mask: bool = False) -> Any:
 
   `mask` says that the factor is finite, and zero where an operand was not selected.
   """
-  number = isinstance(factor, (float, int, np.generic))
-  harmless = mask or (number and cmath.isfinite(factor))
-  tests = (True, False) if _wanted(harmless) else None
-  return _product(t, factor, tests, mask)
+  tests: Tests = MASK if mask else _FIRST if _current().strong_zeros else None
+  if getattr(factor, "aval", None) is None:
+    if _is_finite_number(factor):
+      tests = None
+  elif getattr(t, "aval", None) is not None:  # nearly always
+    return times_p.bind(t, factor, tests=tests)[0]
+  return _product(t, factor, tests)
 
 
 def over(t: Any, divisor: Any) -> Any:
   """The tangent or cotangent `t` divided by a divisor; zero where `t` is zero."""
-  number = isinstance(divisor, (float, int, np.generic))
-  return _quotient(
-      t, divisor, True if _wanted(number and 0 != abs(divisor) < math.inf) else None)
+  if hasattr(divisor, "aval") or not _is_finite_number(divisor) or not divisor:
+    return _quotient(t, divisor, True if _current().strong_zeros else None)
+  return _quotient(t, divisor, None)
 
 
-def _product(x: Any, y: Any, tests: Tests, mask: bool = False) -> Any:
-  return times_p.bind(*operands(x, y), tests=tests, mask=mask)[0]
+def _is_finite_number(x: Any) -> bool:
+  return np.ndim(x) == 0 and cmath.isfinite(x)
+
+
+def _product(x: Any, y: Any, tests: Tests) -> Any:
+  return times_p.bind(*operands(x, y), tests=tests)[0]
 
 
 def _quotient(x: Any, y: Any, test: bool | None) -> Any:
@@ -75,45 +81,47 @@ def _where_zero(ctx: Any, i: int, x: Any, result: Any) -> Any:
 # ---- the product: in text `mul`, which it is but for zeros
 
 times_p = Primitive("mul")
-hide_params(times_p, "mask", "tests")
+hide_params(times_p, "tests")
 
 
 @strong.masking_rule.define(times_p)
 def _(params: dict[str, Any]) -> bool:
-  return params["mask"] or bool(params["tests"] and params["tests"][1])
+  tests = params["tests"]
+  return tests is not None and (tests == MASK or tests[1])
 
 
 @typing_rule.define(times_p)
-def _(x: ShapedArray, y: ShapedArray, *, tests: Tests, mask: bool) -> tuple[ShapedArray]:
+def _(x: ShapedArray, y: ShapedArray, *, tests: Tests) -> tuple[ShapedArray]:
   return (nary_type("mul", [INEXACT, INEXACT], (x, y)),)
 
 
 @lower.define(times_p)
-def _(ctx: Any, *values: Any, tests: Tests, mask: bool) -> Sequence[Any]:
-  x, y = spread(ctx, values)
-  result = ctx.b.op1("stablehlo.multiply", ctx.b.tensor(ctx.aval_out), (x, y))
-  for i, (v, tested) in enumerate(zip((x, y), tests or ())):
-    if tested:
-      result = _where_zero(ctx, i, v, result)
+def _(ctx: Any, *values: Any, tests: Tests) -> Sequence[Any]:
+  operands = spread(ctx, values)
+  result = ctx.b.op1("stablehlo.multiply", ctx.b.tensor(ctx.aval_out), operands)
+  for i, x in enumerate(operands):
+    if tests is not None and tests != MASK and tests[i]:
+      result = _where_zero(ctx, i, x, result)
   return [result]
 
 
 def _in_place_of(i: int, tests: Tests, tested: bool) -> Tests:
   """The tests of a product whose first operand stands for the operand number `i`."""
-  return None if tests is None else (tested, tests[1 - i])
+  if tests is None or tests == MASK:
+    return None if i else tests
+  return (tested, bool(tests[1 - i]))
 
 
 defjvp(
     times_p,
-    lambda t, ans, x, y, tests, mask: _product(
-        t, y, _in_place_of(0, tests, True), mask),
-    lambda t, ans, x, y, tests, mask: _product(t, x, _in_place_of(1, tests, True)),
+    lambda t, ans, x, y, tests: _product(t, y, _in_place_of(0, tests, True)),
+    lambda t, ans, x, y, tests: _product(t, x, _in_place_of(1, tests, True)),
     elementwise=True)
 elementwise_batch(times_p)
 
 
 @transpose_rule.define(times_p)
-def _(cts: Sequence[Any], args: Sequence[Any], *, tests: Tests, mask: bool) -> list[Any]:
+def _(cts: Sequence[Any], args: Sequence[Any], *, tests: Tests) -> list[Any]:
   ct = cts[0]
   i = 0 if type(args[0]) is UndefinedPrimal else 1
   x, other = args[i].aval, args[1 - i]
