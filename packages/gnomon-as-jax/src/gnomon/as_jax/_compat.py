@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gnomon import dtypes
 from gnomon.core.types import ShapedArray
+from gnomon.runtime import backends
 from gnomon.runtime.compile import make_handler
 from gnomon.tree_util import is_tree_node
 
@@ -33,6 +34,26 @@ class Nodes:
 
 
 NODES = Nodes()
+
+
+class Backends(Mapping[str, Any]):
+  """The clients that have been started, by platform."""
+
+  def _started(self) -> dict[str, Any]:
+    client = backends._client
+    return {} if client is None else {client.platform: client}
+
+  def __getitem__(self, platform: str) -> Any:
+    return self._started()[platform]
+
+  def __iter__(self) -> Iterator[str]:
+    return iter(self._started())
+
+  def __len__(self) -> int:
+    return len(self._started())
+
+
+BACKENDS = Backends()
 
 
 def supports_inf(dtype: Any) -> bool:

@@ -38,6 +38,8 @@ NAMES: dict[str, dict[str, str]] = {
     "earray": {"EArray": "gnomon.as_jax._compat:EArray"},
     "interpreters.pxla": {
         "global_result_handlers": "gnomon.as_jax._compat:global_result_handlers"},
+    # chex.fake: whether devices are in use, so that their number is fixed
+    "xla_bridge": {"_backends": "gnomon.as_jax._compat:BACKENDS"},
     # chex.restrict_backends: where programs are compiled, to forbid it
     "compiler": {
         "backend_compile_and_load": "gnomon.runtime.jaxlib.programs:compile"},

@@ -140,7 +140,7 @@ def _(pred: Any, *payload: Any, site: Site, debug: bool) -> tuple[()]:
   holds = np.asarray(pred)
   if not debug and not holds.all():
     first = np.unravel_index(int(np.argmin(holds)), holds.shape)
-    raise JaxRuntimeError(site.text([np.asarray(x)[first] for x in payload]))
+    raise JaxRuntimeError(site.text([x[first] if first else x for x in payload]))
   return ()
 
 

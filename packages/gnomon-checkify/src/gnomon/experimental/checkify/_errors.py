@@ -125,7 +125,8 @@ class Error:
     return "\n".join(lines)
 
   def _text(self, code: int, index: tuple[Any, ...]) -> str:
-    return self._sites[code].text([np.asarray(x)[index] for x in self._payloads[code]])
+    return self._sites[code].text(
+        [x[index] if index else x for x in self._payloads[code]])
 
   def get_exception(self) -> JaxException | None:
     """The exception of the kind of what went wrong, or None."""
