@@ -212,3 +212,27 @@ def test_scaled_dot(batch):
   np.testing.assert_allclose(np.asarray(unscaled, float), x @ y, rtol=0.1, atol=0.1)
   text = gnomon.jit(f).lower(x, y, sx, sy).as_text()
   assert 'stablehlo.composite "xla.scaled_dot"' in text
+
+
+@pytest.mark.parametrize("sizes", [
+    [100, 0, 7, 300, 93], [0, 0, 0, 0, 500], [1, 1, 1, 1, 1], [0, 900, 3, 4, 5],
+    [0, 0, 0, 0, 0]], ids=str)
+def test_rows_in_tiles(sizes):
+  """Large products go tile by tile; rows that belong to no group may hold anything."""
+  sizes = np.array(sizes, np.int32)
+  x, y = floats(500, 60), floats(5, 60, 40)
+  x[min(500, sizes.sum()):] = np.nan
+  f = gnomon.jit(lax.ragged_dot)
+  assert "stablehlo.while" in f.lower(x, y, sizes).as_text()
+  np.testing.assert_allclose(
+      np.asarray(f(x, y, sizes)), by_rows(x, y, sizes), rtol=1e-12, atol=1e-13)
+  ct = floats(500, 40)
+  back = gnomon.jit(lambda x, y: gnomon.vjp(
+      lambda x, y: lax.ragged_dot(x, y, sizes), x, y)[1](ct))
+  dx, dy = back(x, y)
+  used = np.arange(500)[:, None] < sizes.sum()
+  np.testing.assert_allclose(
+      np.asarray(dx), by_rows(ct, y.transpose(0, 2, 1), sizes), rtol=1e-12, atol=1e-13)
+  expected = by_sums(np.where(used, x, 0), np.where(used, ct, 0), np.minimum(
+      sizes, np.maximum(0, 500 - np.cumsum(sizes) + sizes)))
+  np.testing.assert_allclose(np.asarray(dy), expected, rtol=1e-12, atol=1e-13)

@@ -11,27 +11,37 @@ from gnomon.core import dtypes
 from gnomon.core.derive import expand, move
 from gnomon.core.jaxpr import eval_jaxpr
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import batch_rule, jvp_rule, transpose_rule, typing_rule
+from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import (
   add_tangents,
   broadcast_in_dim,
   convert,
+  full,
+  reduce_sum,
   select_n,
+  slice_axis,
   transpose,
   zeros_like_aval,
 )
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
-from gnomon.lax._arithmetic import sub
+from gnomon.lax._arithmetic import add, div, min, mul, sub
 from gnomon.lax._bitwise import bitwise_and
-from gnomon.lax._comparison import ge, lt
-from gnomon.lax._creation import broadcasted_iota
+from gnomon.lax._comparison import ge, gt, le, lt
+from gnomon.lax._control.scan import scan
+from gnomon.lax._creation import broadcasted_iota, iota
 from gnomon.lax._cumulative import cumsum
 from gnomon.lax._dot import dot_general, dot_general_p, free
+from gnomon.lax._dynamic import (
+  dynamic_index_in_dim,
+  dynamic_slice_in_dim,
+  dynamic_update_slice_in_dim,
+)
+from gnomon.lax._loops import on_cpu
 from gnomon.lax._precision import canonical
-from gnomon.lax._programs import lower_as
-from gnomon.lax._shape import ints
+from gnomon.lax._programs import emit
+from gnomon.lax._shape import concatenate, ints, pad
 from gnomon.transform.jvp import place
 from gnomon.transform.transpose import transpose_jaxpr
 
@@ -313,7 +323,76 @@ def _by_group(x: Any, sizes: Any, dims: _Ragged) -> Any:
   return select_n(inside, zeros_like_aval(typeof(copies)), copies)
 
 
-lower_as(ragged_dot_general_p, _masked_dot)
+# ---- on CPUs, where the product of masked copies does the work of all groups for each
+
+
+_TILE = 64  # rows that are multiplied at once
+_WORTH = 1 << 22  # multiplications of masked copies, from which a loop pays
+
+
+def _in_tiles(x: ShapedArray, y: ShapedArray, numbers: RaggedDotDimensionNumbers) -> bool:
+  """Whether rows are multiplied tile by tile, each with the matrices of its groups."""
+  (cx, _), (bx, _) = numbers.dot_dimension_numbers
+  if bx or len(cx) != 1 or x.ndim != 2 or y.ndim != 3 or not numbers.rhs_group_dimensions:
+    return False
+  g = y.shape[numbers.rhs_group_dimensions[0]]
+  return g > 2 and x.shape[0] >= 2 * _TILE and x.size * y.size >= _WORTH
+
+
+def _tiled_dot(
+    x: Any, y: Any, sizes: Any, *,
+    ragged_dot_dimension_numbers: RaggedDotDimensionNumbers, precision: Any,
+    preferred_element_type: Any, **_: Any) -> list[Any]:
+  """A loop over the pairs of a tile of rows and a group that has rows in it."""
+  ((cx,), (cy,)), _ = ragged_dot_dimension_numbers.dot_dimension_numbers
+  (group,) = ragged_dot_dimension_numbers.rhs_group_dimensions
+  x = transpose(x, (1 - cx, cx))
+  y = transpose(y, (group, cy, 3 - group - cy))
+  m, g = typeof(x).shape[0], typeof(y).shape[0]
+  tiles = -(-m // _TILE)
+  x = pad(x, zeros_like_aval(typeof(x).update(shape=())), ((0, tiles * _TILE - m, 0),
+                                                           (0, 0, 0)))
+  i32 = np.int32
+  ends = min(cumsum(convert(sizes, np.dtype(i32))), i32(m))
+  starts = concatenate([np.zeros(1, i32), slice_axis(ends, 0, g - 1, 0)], 0)
+  first = div(starts, i32(_TILE))
+  count = select_n(
+      gt(ends, starts), np.zeros(g, i32),
+      add(sub(div(sub(ends, i32(1)), i32(_TILE)), first), i32(1)))
+  until = cumsum(count)
+
+  def visit(out: Any, v: Any) -> tuple[Any, None]:
+    which = min(reduce_sum(convert(le(until, v), np.dtype(i32)), (0,)), i32(g - 1))
+    of, start, end, begin, behind = (
+        dynamic_index_in_dim(a, which, 0, keepdims=False)
+        for a in (y, starts, ends, first, sub(until, count)))
+    row = mul(min(add(begin, sub(v, behind)), i32(tiles - 1)), i32(_TILE))
+    part = dot_general(
+        dynamic_slice_in_dim(x, row, _TILE), of, (((1,), (0,)), ((), ())), precision,
+        preferred_element_type)
+    at = add(iota(np.dtype(i32), _TILE), row)
+    own = bitwise_and(
+        bitwise_and(ge(at, start), lt(at, end)),
+        lt(v, dynamic_index_in_dim(until, i32(g - 1), 0, keepdims=False)))
+    before = dynamic_slice_in_dim(out, row, _TILE)
+    after = select_n(
+        broadcast_in_dim(own, typeof(part).shape, (0,)), before, part)
+    return dynamic_update_slice_in_dim(out, after, row, 0), None
+
+  kind = typeof(dot_general(
+      slice_axis(x, 0, 1, 0), slice_axis(y, 0, 1, 0), (((1,), (1,)), ((), ())), precision,
+      preferred_element_type)).dtype
+  out, _ = scan(
+      visit, full((tiles * _TILE, typeof(y).shape[2]), 0, kind),
+      iota(np.dtype(i32), tiles + g))
+  return [slice_axis(out, 0, m, 0)]
+
+
+@lower.define(ragged_dot_general_p)
+def _(ctx: Any, *values: Any, **params: Any) -> Values:
+  x, y, _ = ctx.avals_in
+  tiled = on_cpu(ctx) and _in_tiles(x, y, params["ragged_dot_dimension_numbers"])
+  return emit(ctx, _tiled_dot if tiled else _masked_dot, ctx.avals_in, values, **params)
 
 
 # ---- derivatives
