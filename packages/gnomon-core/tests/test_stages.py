@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -162,3 +164,28 @@ def test_shardings_of_one_device(ops: Any) -> None:
     np.testing.assert_allclose(out, X * X)
   with pytest.raises(TypeError, match=r"in_shardings leaf specifications.*'x'"):
     gnomon.jit(ops.sin, in_shardings="x")
+
+
+def test_arguments_say_the_device() -> None:
+  """In a process of its own, which has two devices."""
+  code = """
+import numpy as np, gnomon
+from gnomon.runtime.jaxlib import arrays
+gnomon.config.update("jax_num_cpu_devices", 2)
+first, second = gnomon.devices()
+there = arrays.single_sharding(second)
+x = np.ones(3, np.float32)
+like = gnomon.ShapeDtypeStruct((3,), np.float32, sharding=there)
+for argument in (like, gnomon.device_put(x, second)):
+  compiled = gnomon.jit(lambda x, y: x).lower(argument, x).compile()
+  assert compiled.input_shardings[0][0] == there
+  assert compiled(x, x).devices() == {second}
+assert gnomon.jit(lambda x: x).lower(x).compile()(x).devices() == {first}
+try:
+  gnomon.jit(lambda x, y: x).lower(like, gnomon.device_put(x, first))
+except ValueError as e:
+  assert "different devices" in str(e)
+else:
+  raise AssertionError
+"""
+  subprocess.run([sys.executable, "-c", code], check=True)

@@ -131,3 +131,26 @@ def _asked(name: str, tree: Any, shardings: Any) -> list[Any]:
           f"{name} leaf specifications are expected to be shardings, PartitionSpecs or "
           f"None, but got {s!r}")
   return [None if s is None else resolve(s) for s in leaves]
+
+
+def device_of_arguments(leaves: Sequence[Any], name: str) -> Any:
+  """The device that arguments without values, or committed arrays, are said to be on.
+
+  Raises:
+    ValueError: they are on different devices.
+  """
+  device = None
+  for x in leaves:
+    sharding = getattr(x, "sharding", None)
+    free = getattr(x, "committed", True) is False
+    if free or not isinstance(sharding, arrays.Sharding):
+      continue
+    own = sharding._internal_device_list
+    if own is None or len(own) != 1:
+      continue
+    if device is not None and own[0] is not device:
+      raise ValueError(
+          f"the arguments of {name} are on different devices, one on {device}, another "
+          f"on {own[0]}")
+    device = own[0]
+  return device

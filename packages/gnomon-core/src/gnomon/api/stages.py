@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnomon.api import tools
+from gnomon.api import placement, tools
 from gnomon.api.evaluate import ShapeDtypeStruct, abstract_leaves
 from gnomon.core import events
 from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
@@ -34,11 +34,12 @@ class Call:
       "device", "donated", "in_tree", "info", "jaxpr", "out_tree", "outer", "static")
 
   def __init__(self, info: Any, jaxpr: ClosedJaxpr, in_tree: Any, out_tree: Any,
-               donated: tuple[bool, ...], static: Any, outer: Sequence[Any]) -> None:
+               donated: tuple[bool, ...], static: Any, outer: Sequence[Any],
+               device: Any = None) -> None:
     self.info, self.jaxpr, self.in_tree, self.out_tree = info, jaxpr, in_tree, out_tree
     self.donated, self.static = donated, static
     self.outer = outer  # leading operands: references that the function closes over
-    self.device = info.device
+    self.device = info.device or device
 
   def structs(self, avals: Sequence[Any]) -> list[ShapeDtypeStruct]:
     return [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
@@ -385,5 +386,5 @@ def trace_call(
         "transformation: it cannot be traced ahead of time; pass them as arguments")
   return Traced(Call(
       info, traced.jaxpr, tree, traced.out_tree, info.donated(tree, static), static,
-      traced.outer))
+      traced.outer, placement.device_of_arguments(leaves, info.name)))
 
