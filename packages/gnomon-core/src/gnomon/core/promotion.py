@@ -284,10 +284,9 @@ class _Lattice:
       return (
           f"{message} when jax_numpy_dtype_promotion=strict. Convert the operands "
           "explicitly, for example x.astype('float32'), or set the option to 'standard'.")
-    narrow = [n for n in _ORDER if n in nodes and n in narrow_bits]
     kinds = dict.fromkeys(
-        f"{narrow_bits[n]}-bit {'floats' if n in small_floats else 'integers'}"
-        for n in narrow)
+        f"{bits}-bit {'floats' if dtype in small_floats else 'integers'}"
+        for dtype, bits in narrow_bits.items() if dtype in nodes)
     return (
         f"{message}. To avoid surprises in precision, {' and '.join(kinds)} do not "
         "support implicit promotion. Convert the operands explicitly, for example "

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gnomon import lax
-from gnomon.numpy._arithmetic import is_kind
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_args, promote_args_numeric
+from gnomon.numpy._values import is_kind
 
 
 @compiled()

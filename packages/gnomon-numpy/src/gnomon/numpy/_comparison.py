@@ -8,9 +8,10 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core.structural import select_n
-from gnomon.numpy._arithmetic import is_kind, same_shape
+from gnomon.numpy._arithmetic import same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import check_arraylike, promote_args
+from gnomon.numpy._values import is_kind
 
 
 @compiled()

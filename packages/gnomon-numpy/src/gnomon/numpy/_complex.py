@@ -9,9 +9,9 @@ import numpy as np
 from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.types import typeof
-from gnomon.numpy._arithmetic import is_kind
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import as_type, promote_args
+from gnomon.numpy._values import is_kind
 
 
 @compiled()

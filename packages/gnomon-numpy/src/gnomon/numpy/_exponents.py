@@ -10,9 +10,10 @@ import numpy as np
 from gnomon import custom_jvp, lax
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
-from gnomon.numpy._arithmetic import is_kind, same_shape
+from gnomon.numpy._arithmetic import same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_args_inexact, weak_if_all_are
+from gnomon.numpy._values import is_kind
 
 _LN2 = math.log(2)
 

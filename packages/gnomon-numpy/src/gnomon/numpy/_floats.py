@@ -10,7 +10,7 @@ from gnomon import custom_jvp, lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
-from gnomon.numpy._arithmetic import is_kind, refuse_complex, same_shape
+from gnomon.numpy._arithmetic import refuse_complex, same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
   as_type,
@@ -22,7 +22,7 @@ from gnomon.numpy._promotion import (
   weak_if_all_are,
 )
 from gnomon.numpy._rounding import refuse_out, trunc
-from gnomon.numpy._values import spread
+from gnomon.numpy._values import is_kind, spread
 
 # ---- tests -------------------------------------------------------------------------
 

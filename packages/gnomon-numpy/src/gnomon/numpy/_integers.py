@@ -9,9 +9,10 @@ import numpy as np
 from gnomon import lax
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
-from gnomon.numpy._arithmetic import is_kind, same_shape
+from gnomon.numpy._arithmetic import same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import as_type, promote_args, weak_if_all_are
+from gnomon.numpy._values import is_kind
 
 
 def _integers(name: str, x: Any, y: Any) -> tuple[Any, Any]:

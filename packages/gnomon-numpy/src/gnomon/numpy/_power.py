@@ -12,7 +12,7 @@ from gnomon.core import dtypes
 from gnomon.core.structural import select_n
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import typeof
-from gnomon.numpy._arithmetic import is_kind, same_shape
+from gnomon.numpy._arithmetic import same_shape
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
   as_array,
@@ -23,6 +23,7 @@ from gnomon.numpy._promotion import (
   promote_shapes,
   weak_if_all_are,
 )
+from gnomon.numpy._values import is_kind
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array

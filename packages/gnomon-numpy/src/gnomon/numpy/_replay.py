@@ -104,15 +104,15 @@ def replaying(fun: Callable[..., Any]) -> Callable[..., Any]:
       if all(map(_is_fixed, key)):
         if len(plans) >= _MOST:
           plans.clear()
-        plans[signature] = plan  # type: ignore[assignment]
+        plans[signature] = plan
     if plan is None:
       return fun(*args, **kwargs)
-    return plan.record(trace, values)  # type: ignore[union-attr]
+    return plan.record(trace, values)
 
   return run
 
 
-_UNKNOWN = object()
+_UNKNOWN: Any = object()
 _SIGNED = (float, complex)
 
 

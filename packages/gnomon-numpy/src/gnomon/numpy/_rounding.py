@@ -11,7 +11,7 @@ from gnomon import lax
 from gnomon.core import dtypes
 from gnomon.core.structural import select_n
 from gnomon.core.types import typeof
-from gnomon.numpy._arithmetic import floor_divide, is_kind
+from gnomon.numpy._arithmetic import floor_divide
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import (
   as_type,
@@ -19,6 +19,7 @@ from gnomon.numpy._promotion import (
   promote_args,
   promote_args_inexact,
 )
+from gnomon.numpy._values import is_kind
 
 _EVEN = lax.RoundingMethod.TO_NEAREST_EVEN
 

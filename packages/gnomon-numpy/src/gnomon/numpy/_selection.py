@@ -505,14 +505,19 @@ def piecewise(
   callables = tuple([f if callable(f) else None for f in functions])
   numbers = [None if callable(f) else f for f in functions]
   if args or kw:  # which need not be arrays
-    return _piecewise.__wrapped__(x, conditions, numbers, callables, args, kw)
+    return _pieces(x, conditions, numbers, callables, args, kw)
   return _piecewise(x, conditions, numbers, callables)
 
 
 @compiled(static=("callables",))
 def _piecewise(
-    x: Any, conditions: Any, numbers: Any, callables: tuple[Any, ...], args: Any = (),
-    kw: Any = None) -> Any:
+    x: Any, conditions: Any, numbers: Any, callables: tuple[Any, ...]) -> Any:
+  return _pieces(x, conditions, numbers, callables, (), {})
+
+
+def _pieces(
+    x: Any, conditions: Any, numbers: Any, callables: tuple[Any, ...], args: Any,
+    kw: dict[str, Any]) -> Any:
   functions = [c if f is None else f for c, f in zip(numbers, callables)]
   shape = typeof(x).shape
   masks = [truth(spread("piecewise", c, shape)) for c in conditions]
@@ -521,9 +526,9 @@ def _piecewise(
   for mask in masks:
     none = lax.bitwise_not(mask) if none is True else lax.bitwise_and(
         none, lax.bitwise_not(mask))
-  out = _part(functions[-1], x, none, args, kw or {})
+  out = _part(functions[-1], x, none, args, kw)
   for mask, function in zip(masks, functions):
-    out = select_n(mask, out, _part(function, x, mask, args, kw or {}))
+    out = select_n(mask, out, _part(function, x, mask, args, kw))
   return out
 
 
