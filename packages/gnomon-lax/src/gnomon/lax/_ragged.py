@@ -344,8 +344,9 @@ def _tiled_dot(
     ragged_dot_dimension_numbers: RaggedDotDimensionNumbers, precision: Any,
     preferred_element_type: Any, **_: Any) -> list[Any]:
   """A loop over the pairs of a tile of rows and a group that has rows in it."""
-  ((cx,), (cy,)), _ = ragged_dot_dimension_numbers.dot_dimension_numbers
-  (group,) = ragged_dot_dimension_numbers.rhs_group_dimensions
+  contract, _ = ragged_dot_dimension_numbers.dot_dimension_numbers
+  cx, cy = contract[0][0], contract[1][0]
+  group = ragged_dot_dimension_numbers.rhs_group_dimensions[0]
   x = transpose(x, (1 - cx, cx))
   y = transpose(y, (group, cy, 3 - group - cy))
   m, g = typeof(x).shape[0], typeof(y).shape[0]
