@@ -65,6 +65,8 @@ wrong(ValueError, "requires 9 logical devices, but only 8",
 wrong(ValueError, r"one size, got the sizes \\[2, 3\\]",
       gnomon.pmap(lambda x, y: x), np.ones(2), np.ones(3))
 wrong(ValueError, "give axis_size", gnomon.pmap(lambda: 1.0))
+wrong(ValueError, r"axis 0 of an argument, whose shape is \\(\\)",
+      gnomon.pmap(lambda x: x), np.float32(1))
 wrong(TypeError, "pmap", gnomon.pmap, 3)
 """,
     "shard_map: parts and wholes": """

@@ -119,3 +119,10 @@ def test_bad_arguments() -> None:
     check_grads(lax.sin, (1.0,), order=0)
   with pytest.raises(ValueError, match="nothing to differentiate"):
     check_grads(lax.neg, (np.int32(1),), order=1)
+
+
+def test_functions_that_bend_are_checked_with_a_finer_step() -> None:
+  x = np.float32(0.01)
+  check_grads(lambda x: lax.log(lax.expm1(x)), (x,), order=1)
+  with pytest.raises(AssertionError, match="differ"):
+    check_grads(lambda x: lax.log(lax.expm1(x)), (x,), order=1, eps=5e-3)

@@ -31,6 +31,9 @@ LAZY: frozenset[str] = frozenset({
 # Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.
 LAZY_NAMES: Mapping[str, str] = {
     "NamedSharding": "sharding", "P": "api.mesh", "make_mesh": "api.mesh",
+    "make_array_from_callback": "api.mesh",
+    "make_array_from_process_local_data": "api.mesh",
+    "make_array_from_single_device_arrays": "api.mesh",
     "set_mesh": "sharding",
     "__version__": "version", "__version_info__": "version",
     "checkpoint": "api.checkpoint", "remat": "api.checkpoint",

@@ -43,6 +43,21 @@ check(gnomon.device_put(one, on("y")), value, "y")
 with gnomon.set_mesh(mesh):
   check(gnomon.device_put(value, P("x")), value, "x")
 """,
+    "arrays made of parts": """
+made = gnomon.make_array_from_callback((8, 2), on("x"), lambda i: value[i])
+check(made, value, "x")
+check(gnomon.make_array_from_process_local_data(on("y"), value), value, "y")
+parts = [s.data for s in made.addressable_shards]
+check(gnomon.make_array_from_single_device_arrays((8, 2), on("x"), parts), value, "x")
+for f, message in [
+    (lambda: gnomon.make_array_from_callback((8, 2), on("x"), lambda i: value),
+     "a part of"),
+    (lambda: gnomon.make_array_from_single_device_arrays((8, 2), on("x"), parts[:2]),
+     "into parts of the shape"),
+    (lambda: gnomon.make_array_from_process_local_data(on(), value, (3,)), "whole")]:
+  with pytest.raises(ValueError, match=message):
+    f()
+""",
     "the compiler finds the shardings of results": """
 x, y = gnomon.device_put(value, on("x")), gnomon.device_put(value, on("x", "y"))
 for _ in range(2):  # the second call is C++'s

@@ -70,12 +70,13 @@ def pmap(
     size = _size(leaves, leaf_axes, axis_size)
     mesh, name = _mesh(devices, backend, size), axis_name
     placed = [_put(x, a, mesh) for x, a in zip(leaves, leaf_axes)]
-    key = (mesh, tuple(args[i] for i in static), len(args))
+    count, fixed = len(args), {i: args[i] for i in static}
+    key = (mesh, tuple(fixed.values()), count)
     program = programs.get(key)
     if program is None:
       def body(positional: tuple[Any, ...], named: Any) -> Any:
         rest = iter(positional)
-        given = [args[i] if i in static else next(rest) for i in range(len(args))]
+        given = [fixed[i] if i in fixed else next(rest) for i in range(count)]
         return fun(*given, **named)
 
       each = vmap(
@@ -118,6 +119,11 @@ def _dynamic_axes(in_axes: Any, count: int, static: tuple[int, ...]) -> Any:
 
 
 def _size(leaves: Sequence[Any], axes: Sequence[Any], given: int | None) -> int:
+  for x, a in zip(leaves, axes):
+    if a is not None and not -typeof(x).ndim <= a < typeof(x).ndim:
+      raise ValueError(
+          f"pmap was asked to map over axis {a} of an argument, whose shape is "
+          f"{typeof(x).shape}: it has {typeof(x).ndim} axes")
   sizes = {typeof(x).shape[a] for x, a in zip(leaves, axes) if a is not None}
   if given is not None:
     sizes.add(given)
