@@ -344,7 +344,7 @@ def _tiled_dot(
     ragged_dot_dimension_numbers: RaggedDotDimensionNumbers, precision: Any,
     preferred_element_type: Any, **_: Any) -> list[Any]:
   """A loop over the pairs of a tile of rows and a group that has rows in it."""
-  contract, _ = ragged_dot_dimension_numbers.dot_dimension_numbers
+  contract = ragged_dot_dimension_numbers.dot_dimension_numbers[0]
   cx, cy = contract[0][0], contract[1][0]
   group = ragged_dot_dimension_numbers.rhs_group_dimensions[0]
   x = transpose(x, (1 - cx, cx))
