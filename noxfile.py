@@ -346,7 +346,7 @@ ECOSYSTEM = {  # the program of each library, and what it is installed with
 
 
 @nox.session
-@nox.parametrize("library", ECOSYSTEM, ids=list(ECOSYSTEM))
+@nox.parametrize("library", list(ECOSYSTEM), ids=list(ECOSYSTEM))
 def ecosystem(session: nox.Session, library: str) -> None:
   """A program of a library written for JAX, unmodified, beside the numbers of JAX."""
   program, needed = ECOSYSTEM[library]
