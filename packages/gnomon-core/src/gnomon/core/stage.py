@@ -291,12 +291,16 @@ def trace_to_jaxpr(
     debug_info: DebugInfo | None = None) -> tuple[Jaxpr, list[Any]]:
   """Traces `f`, from flat arguments to a flat list; gives the jaxpr and its constants."""
   trace = StageTrace(debug_info)
+  # A program may be called from elsewhere too: it does not bear the names of this place.
+  token = source.name_stack.set(()) if _names() else None
   with calm_collector:
     try:
       with tracing(trace):
         found = trace.finish(f(*[trace.new(a) for a in avals]))
     finally:
       trace.done = True
+      if token is not None:
+        source.name_stack.reset(token)
   check_leaks(trace)
   if _config.current().enable_checks:
     from gnomon.core import checking  # a leaf: it is for tests of rules

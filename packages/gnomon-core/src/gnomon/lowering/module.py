@@ -106,7 +106,7 @@ class Context:
     self.b, self._symbols = b, symbols
     self._functions: dict[int, tuple[Any, Any]] = {}
     self._constants: dict[int, Any] = {}
-    self._locations: dict[Any, Any] = {}
+    self._locations: dict[str, dict[Any, Any]] = {}  # by prefix
     self._names: set[str] = {"main"}
     self._eqn: Any = None
     self._jaxpr: Any = None
@@ -164,14 +164,15 @@ class Context:
 
   # ---- jaxprs
 
-  def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
-    """Emits a jaxpr in place."""
+  def inline(
+      self, jaxpr: ClosedJaxpr, values: Sequence[Any], part: str = "") -> list[Any]:
+    """Emits a jaxpr in place; `part` names which of an equation's programs it is."""
     if jaxpr.effects and touches_refs(jaxpr.effects):
       from gnomon.core import discharge  # a lowering rule traced a function with some
 
       jaxpr = discharge.pure(jaxpr).jaxpr
     consts = [self._constant(c) for c in jaxpr.consts]
-    return self.emit(jaxpr.jaxpr, consts, values)
+    return self.emit(jaxpr.jaxpr, consts, values, part)
 
   def call(self, name: str, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
     """Calls a jaxpr as a function of the module, emitted once.
@@ -211,7 +212,9 @@ class Context:
     if found is None:
       symbol = self._fresh(name)
       operands = [typeof(c) for c in large] + jaxpr.in_avals
-      outer = b.ip, self._eqn, self._constants, b.loc, self._jaxpr
+      outer = b.ip, self._eqn, self._constants, b.loc, self._jaxpr, self.prefix
+      # A function is emitted once, for all that call it: it does not bear their names.
+      self._eqn, self.prefix = None, f"jit({name})"
       block = function(
           self, symbol, operands, jaxpr.out_avals, private=True, tokens=len(effects))
       b.ip = ir.InsertionPoint(block)
@@ -224,7 +227,7 @@ class Context:
         outs = self.inline(jaxpr, args[len(large):])
         b.op("func.return", [], [*self.tokens(effects), *b.settled(outs)])
       finally:
-        b.ip, self._eqn, self._constants, b.loc, self._jaxpr = outer
+        (b.ip, self._eqn, self._constants, b.loc, self._jaxpr, self.prefix) = outer
       found = self._functions[id(jaxpr)] = (ir.FlatSymbolRefAttr.get(symbol), jaxpr)
     operands = [*before, *(self._constant(c) for c in large), *b.settled(values)]
     types = [*(t.type for t in before), *(b.tensor(a) for a in jaxpr.out_avals)]
@@ -255,25 +258,28 @@ class Context:
       return found
     return self.b.constant(host(c))
 
-  def emit(self, jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
+  def emit(
+      self, jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any],
+      part: str = "") -> list[Any]:
     """Emits the live equations of a jaxpr; returns its results."""
     b, table = self.b, lower
     outer, outer_loc, outer_jaxpr = self._eqn, b.loc, self._jaxpr
+    prefix = self.prefix
+    if outer is not None:  # inside an equation: of a loop's body, say
+      self.prefix = "/".join((prefix, *_names_of(outer), *((part,) if part else ())))
     self._jaxpr = jaxpr
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
-    known, locations, make = self._locations, b.locations, ir.Location.name
+    known = self._locations.setdefault(self.prefix, {})
+    locations, make = b.locations, ir.Location.name
     for e in live(jaxpr):
       p, tb = e.primitive, e.source
       key = (p, tb)  # equal tracebacks, of a loop say, make one location
       loc = known.get(key)
       if loc is None:
-        if type(tb) is source.Source:
-          name = "/".join((self.prefix, *tb.names, p.name))
-          loc = make(name, locations.get(tb.traceback))
-        else:
-          loc = make(f"{self.prefix}/{p.name}", locations.get(tb))
-        known[key] = loc
+        name = "/".join((self.prefix, *_names_of(e)))
+        loc = known[key] = make(name, locations.get(
+            tb.traceback if type(tb) is source.Source else tb))
       b.loc = loc
       operands: list[Any] = []
       for v in e.invars:
@@ -285,7 +291,7 @@ class Context:
         env[e.outvars[0]] = outs[0]
       else:
         env.update(zip(e.outvars, outs))
-    self._eqn, b.loc, self._jaxpr = outer, outer_loc, outer_jaxpr
+    self._eqn, b.loc, self._jaxpr, self.prefix = outer, outer_loc, outer_jaxpr, prefix
     return [
         b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v]
         for v in jaxpr.outvars]
@@ -330,6 +336,16 @@ def _uses(jaxpr: Jaxpr) -> dict[Any, int]:
       if type(v) is not Literal:
         found[v] = found.get(v, 0) + 1
   return found
+
+
+def _names_of(e: Eqn) -> tuple[str, ...]:
+  """The names in force at an equation, and its own: `jit(f)` of a call of `f`."""
+  own: str = e.primitive.name
+  if own == "jit":
+    own = f"jit({e.params['name']})"
+  elif own == "scan":  # as which it is compiled, and shows in profiles
+    own = "while"
+  return (*e.source.names, own) if type(e.source) is source.Source else (own,)
 
 
 def host(c: Any) -> np.ndarray[Any, Any]:

@@ -359,13 +359,13 @@ def _(ctx: Any, index: Any, *operands: Any, branches: Branches,
   effects = ordered_effects(no_effects.union(*[b.effects for b in branches]))
   before = ctx.tokens(effects)
 
-  def body(branch: ClosedJaxpr) -> list[Any]:
+  def body(i: int, branch: ClosedJaxpr) -> list[Any]:
     ctx.set_tokens(effects, before)  # those of the branch before are behind us
-    outs = ctx.inline(branch, operands)
+    outs = ctx.inline(branch, operands, f"branch_{i}_fun")
     return [*ctx.tokens(effects), *outs]
 
   types = [*(t.type for t in before), *(ctx.b.tensor(a) for a in ctx.avals_out)]
-  bodies = [((), functools.partial(body, b)) for b in branches]
+  bodies = [((), functools.partial(body, i, b)) for i, b in enumerate(branches)]
   outs = list(ctx.b.region_op("stablehlo.case", types, [index], None, bodies).results)
   ctx.set_tokens(effects, outs)
   return outs[len(effects):]

@@ -53,7 +53,7 @@ class _Steps:
         "stablehlo.subtract", b.tensor_of((), _I32), (self.i32(self.length - 1), i))
 
   def step(self, carry: Values, slices: Values) -> tuple[list[Any], list[Any]]:
-    outs = self.ctx.inline(self.jaxpr, [*self.consts, *carry, *slices])
+    outs = self.ctx.inline(self.jaxpr, [*self.consts, *carry, *slices], "body")
     n = len(carry)
     return outs[:n], outs[n:]
 

@@ -307,7 +307,7 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
   first = k + len(held)
 
   def holds(*carry: Any) -> Any:
-    return ctx.inline(cond_jaxpr, [*cond_consts, *carry])[0]
+    return ctx.inline(cond_jaxpr, [*cond_consts, *carry], "cond")[0]
 
   def test(*state: Any) -> list[Any]:
     ctx.set_tokens(effects, state)
@@ -321,7 +321,7 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
   def body(*state: Any) -> list[Any]:
     ctx.set_tokens(effects, state)
     carry = state[first:]
-    new = ctx.inline(body_jaxpr, [*body_consts, *carry])
+    new = ctx.inline(body_jaxpr, [*body_consts, *carry], "body")
     again = [holds(*new)] if carries_condition else []
     if pred.shape:
       found = state[k] if carries_condition else holds(*carry)
