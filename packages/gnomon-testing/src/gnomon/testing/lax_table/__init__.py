@@ -15,6 +15,12 @@ from gnomon.testing.op_table import op_table
 op_table.structured(
     "packages/gnomon-core/tests/test_transformations.py", "jit", "custom_jvp_call",
     "custom_vjp_call", "custom_lin", "remat2", "remat_linear")
+op_table.structured("packages/gnomon-core/tests/test_custom.py", "remat_opt")
+op_table.structured("packages/gnomon-core/tests/test_linear.py", "linear_call")
+op_table.structured(
+    "packages/gnomon-core/tests/test_custom_batching.py", "custom_vmap_call",
+    "custom_vmap_linear")
+op_table.structured("packages/gnomon-core/tests/test_checkpoint.py", "name")
 op_table.structured("packages/gnomon-core/tests/test_device.py", "device_put")
 for _name in ("cond", "scan", "while"):
   op_table.structured(f"packages/gnomon-lax/tests/test_{_name}.py", _name)
