@@ -7,7 +7,7 @@ from typing import Any
 
 from gnomon.api import tools
 from gnomon.core.derive import linear
-from gnomon.core.jaxpr import ClosedJaxpr, programs_in
+from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, programs_in
 from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
@@ -97,7 +97,7 @@ def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], *, sharding: Any) -> 
   return sharding_constraint_p.bind(x, sharding=sharding), [d]
 
 
-def constraints_of(jaxpr: ClosedJaxpr) -> list[Any]:
+def constraints_of(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
   """The shardings over several devices that a program asks for, at any depth."""
   found: list[Any] | None = jaxpr.memo.get("constraints")
   if found is None:

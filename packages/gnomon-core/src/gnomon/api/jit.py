@@ -282,7 +282,9 @@ class JitInfo:
     operands = [
         x if type(x) is Array else as_operand(x, own=d) for x, d in zip(leaves, donated)]
     if backends.device_count() > 1 and _placement().is_spread(self, traced, operands):
-      return _placement().run_spread(self, traced, operands, tree, donated)
+      answer: tuple[Any, Any] = _placement().run_spread(
+          self, traced, operands, tree, donated)
+      return answer
     device = self.device or common_device(operands, f"the jitted function {self.name}")
     exe = self.executable(traced.jaxpr, device, donated)
     committed = self.device is not None or any(physical(x)._committed for x in operands)

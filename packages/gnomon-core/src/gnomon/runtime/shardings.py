@@ -212,8 +212,8 @@ def _named_text(self: Any) -> str:
 def replicated_axes(self: Any) -> frozenset[Any]:
   """The axes of the mesh over which the array is repeated."""
   used = {a for e in self.spec for a in axes_of(e)} | self.spec.unreduced
-  names: frozenset[Any] = frozenset(self.mesh.axis_names)
-  return names - used
+  rest: frozenset[Any] = frozenset(self.mesh.axis_names) - used
+  return rest
 
 
 def _named_devices(self: Any) -> int:

@@ -49,7 +49,9 @@ def mesh_of(
     ValueError: they are on different devices.
     NotImplementedError: no operand and no sharding says over which mesh.
   """
-  mesh, devices, origin = None, None, ""
+  mesh: Mesh | None = None
+  devices: Any = None
+  origin = ""
   for i, x in enumerate(operands):
     x = physical(x)
     if type(x) is Array and x._committed:

@@ -132,7 +132,7 @@ def _size(leaves: Sequence[Any], axes: Sequence[Any], given: int | None) -> int:
         "pmap needs arguments whose mapped axes have one size, got "
         + (f"the sizes {sorted(sizes)}" if sizes else
            "none that is mapped: give axis_size"))
-  return sizes.pop()
+  return int(sizes.pop())
 
 
 def _mesh(devices: Sequence[Any] | None, backend: str | None, size: int) -> Mesh:

@@ -161,7 +161,7 @@ def check_grads(
   flat, points = _differentiable_part(f, args)
   if eps is None:
     best = best_step(points, flat(*points))
-    steps = (best, best / 7, best / 49)
+    steps: tuple[float, ...] = (best, best / 7, best / 49)
   else:
     steps = (eps,)
   _check_order(flat, points, order, modes, atol, rtol, steps, ())

@@ -105,9 +105,7 @@ def checkify(
   @functools.wraps(f)
   def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
     leaves, tree = tools.flatten((args, kwargs))
-    avals = [
-        tools.check_leaf(x, "checkify", lambda i=i: f"argument {i}")
-        for i, x in enumerate(leaves)]
+    avals = tools.check_leaves(leaves, "checkify", tools.leaf_names(f, tree))
     out_tree: Any = None
 
     def flat(*xs: Any) -> list[Any]:
