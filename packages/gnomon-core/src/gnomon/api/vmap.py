@@ -145,5 +145,6 @@ def _place(x: Any, d: int | None, target: int | None, size: int, fun: Any) -> An
   n = typeof(x).ndim - (d is not None)
   if not -(n + 1) <= target <= n:
     raise ValueError(
-        f"vmap: out_axes={target} is out of range for a result of {n} dimensions")
+        f"vmap: in out_axes, axis {target} is out of bounds for a result of {n + 1} "
+        "dimensions with the mapped one")
   return to_dim(x, d, target % (n + 1), size)
