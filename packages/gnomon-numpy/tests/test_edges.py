@@ -249,3 +249,12 @@ def test_64_bits_asked_for() -> None:
       assert make().dtype.itemsize == 4
     assert seen[0].filename == __file__
   assert gnp.zeros_like(np.ones(2)).dtype == gnp.zeros(2, float).dtype == np.float32
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_integers_stay_where_their_sums_are_asked_for(name: str) -> None:
+  x, y = np.array([1, 2, 3], np.uint16), np.array([4, 5], np.uint16)
+  got = getattr(gnp, name)(x, y, mode="full", preferred_element_type=np.uint16)
+  assert got.dtype == np.uint16
+  np.testing.assert_array_equal(got, getattr(np, name)(x, y, mode="full"))
+  assert getattr(gnp, name)(x, y).dtype == np.float32

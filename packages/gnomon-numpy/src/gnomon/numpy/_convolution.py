@@ -11,11 +11,11 @@ from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._contraction import KEYWORDS, Options
-from gnomon.numpy._promotion import promote_dtypes_inexact
+from gnomon.numpy._promotion import promote_dtypes, promote_dtypes_inexact
 from gnomon.numpy._values import array_of, arrays_of, is_kind
 
 
-def _checked(name: str, a: Any, v: Any, mode: str) -> list[Any]:
+def _checked(name: str, a: Any, v: Any, mode: str, preferred: Any) -> list[Any]:
   if mode not in ("full", "same", "valid"):
     raise ValueError(
         f"{name}: mode must be one of ['full', 'same', 'valid'], got {mode!r}")
@@ -28,7 +28,9 @@ def _checked(name: str, a: Any, v: Any, mode: str) -> list[Any]:
   if any(not s[0] for s in shapes):
     raise ValueError(
         f"{name}: inputs cannot be empty, got shapes {shapes[0]} and {shapes[1]}")
-  return [array_of(x) for x in promote_dtypes_inexact(*xs)]
+  # Integers stay as they are where the dtype of their sums is asked for.
+  promote = promote_dtypes_inexact if preferred is None else promote_dtypes
+  return [array_of(x) for x in promote(*xs)]
 
 
 def _range(n: int, m: int, mode: str) -> tuple[int, int]:
@@ -66,7 +68,8 @@ def convolve(
   """The convolution of two vectors: coefficients of the product of polynomials.
 
   Args:
-    a: a vector; integers are converted to floats.
+    a: a vector; integers are converted to floats, unless `preferred_element_type` is
+      given.
     v: the same.
     mode: `"full"` for all sums, `"same"` for as many as the longer vector has elements,
       from the middle, `"valid"` for those in which the vectors overlap completely.
@@ -81,7 +84,7 @@ def convolve(
     TypeError: an argument is no array.
     ValueError: an argument is no vector, or empty, or the mode is unknown.
   """
-  x, y = _checked("convolve", a, v, mode)
+  x, y = _checked("convolve", a, v, mode, preferred_element_type)
   if typeof(x).shape[0] < typeof(y).shape[0]:
     x, y = y, x
   return _convolve(x, y, mode, Options(precision, preferred_element_type))
@@ -108,7 +111,7 @@ def correlate(
     TypeError: an argument is no array.
     ValueError: an argument is no vector, or empty, or the mode is unknown.
   """
-  x, y = _checked("correlate", a, v, mode)
+  x, y = _checked("correlate", a, v, mode, preferred_element_type)
   if is_kind(y, np.complexfloating):
     y = lax.conj(y)
   options = Options(precision, preferred_element_type)
