@@ -173,7 +173,7 @@ def test_in_axes_that_do_not_fit(ops: Any) -> None:
 def test_out_axes_that_do_not_fit(ops: Any) -> None:
   with pytest.raises(ValueError, match="vmap out_axes"):
     gnomon.vmap(lambda x: (x, x), out_axes=(0, 0, 0))(_values(3))
-  with pytest.raises(ValueError, match=r"out_axes, axis 2 is out of bounds .* 1 dimensions"):
+  with pytest.raises(ValueError, match=r"out_axes, axis 2 is out of bounds .* 1 dim"):
     gnomon.vmap(ops.neg, out_axes=2)(_values(3))
 
 
