@@ -75,3 +75,25 @@ def test_names_are_in_force_again_after_a_loop() -> None:
 
   assert stack(gnomon.make_jaxpr(f)(1.0).eqns[-1]) == "a"
   assert "jit(f)/a/cos" in names(f, 1.0)
+
+
+def stacks(f: Any, *args: Any) -> list[str]:
+  return [stack(e) for e in gnomon.make_jaxpr(f)(*args).eqns]
+
+
+def test_scopes_tell_of_transformations() -> None:
+  @scope("bar")
+  def f(x: Any) -> Any:
+    with scope("baz"):
+      return lax.sin(x)
+
+  ones = np.ones(2, f32)
+  assert stacks(gnomon.vmap(f), ones) == ["vmap(bar)/baz"]
+  assert stacks(scope("foo")(gnomon.vmap(f)), ones) == ["foo/vmap(bar)/baz"]
+  assert set(stacks(lambda x: gnomon.jvp(f, (x,), (x,)), f32(1))) == {"jvp(bar)/baz"}
+  assert stacks(scope("foo")(gnomon.grad(f)), f32(1)) == [
+      "foo/jvp(bar)/baz", "foo/jvp(bar)/baz", "foo/transpose(jvp(bar))/baz"]
+  assert stacks(gnomon.vmap(gnomon.grad(f)), ones)[0] == "vmap(jvp(bar))/baz"
+  assert {"jit(f)/bar/baz/sin"} == names(f, f32(1))
+  squared = gnomon.grad(lambda x, y: lax.mul(f(x), y))
+  assert "jit(<lambda>)/transpose(jvp(bar))/baz/mul" in names(squared, f32(1), f32(2))

@@ -17,7 +17,7 @@ from gnomon.core.effects import (
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.source import SourceInfo
-from gnomon.core.trace import get_current
+from gnomon.core.trace import get_current, recorder_of
 
 
 class Var:
@@ -473,19 +473,19 @@ def eval_jaxpr(
   env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
   env.update(zip(jaxpr.invars, args, strict=True))
   trace = get_current()
-  process, records = trace.process, trace.records
-  outer = trace.source if records else None
+  process, recorder = trace.process, recorder_of(trace)
+  outer = None if recorder is None else recorder.source
   try:
     for e in jaxpr.eqns:
       operands = [v.val if type(v) is Literal else env[v] for v in e.invars]
-      if records:
-        trace.source = e.source
+      if recorder is not None:
+        recorder.source = e.source
       outs = process(e.primitive, operands, e.params)
       for v, x in zip(e.outvars, outs, strict=True):
         env[v] = x
   finally:
-    if records:
-      trace.source = outer
+    if recorder is not None:
+      recorder.source = outer
   return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 

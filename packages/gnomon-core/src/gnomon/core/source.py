@@ -119,6 +119,19 @@ def summary(traceback: Any) -> str:
   return f"{f.file_name}:{f.line_num} ({f.function_name})"
 
 
+def transposed(source: Any) -> Any:
+  """What an operation of a backward pass comes from: `jvp(name)` is transposed there."""
+  if type(source) is not Source:
+    return source
+  names = list(source.names)
+  for i in reversed(range(len(names))):
+    before, found, rest = names[i].rpartition("jvp(")
+    if found:
+      names[i] = f"{before}transpose(jvp({rest})"
+      break
+  return Source(source.traceback, tuple(names))
+
+
 def here() -> Any:
   """The traceback of the caller, with the names in force (under a microsecond)."""
   names = name_stack.get()

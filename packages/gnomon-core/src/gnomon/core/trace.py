@@ -29,6 +29,7 @@ class Trace:
 
   __slots__ = ("__weakref__", "done", "name")
   records = False  # whether it writes down where operations come from
+  label = ""  # what the names of scopes tell of it
   source: Any  # that place, while a recording trace is told it
 
   def __init__(self) -> None:
@@ -370,6 +371,13 @@ class KnownTrace(Trace):
 
   def _trace_of(self, args: Any) -> Any:
     return self.parent if any(isinstance(x, Tracer) for x in args) else EVAL
+
+
+def recorder_of(trace: Any) -> Any:
+  """The trace that records what `trace` makes of an operation, or None."""
+  while trace is not None and not trace.records:
+    trace = getattr(trace, "parent", None)
+  return trace
 
 
 def is_foreign(x: Tracer, trace: Any) -> bool:

@@ -56,6 +56,7 @@ class JVPTrace(Trace):
   """Applies jvp rules; they run under `rules`, a trace that sees primals and tangents."""
 
   __slots__ = ("parent", "rules")
+  label = "jvp"
 
   def __init__(self, parent: Any, rules: Any = None) -> None:
     self.done = False

@@ -8,10 +8,11 @@ from typing import Any
 from gnomon.core import strong
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, memoised
 from gnomon.core.rule import transpose_rule
+from gnomon.core.source import transposed
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.strong import masking_rule
 from gnomon.core.structural import add_tangents
-from gnomon.core.trace import get_current
+from gnomon.core.trace import get_current, recorder_of
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.transform.jvp import Moves, moves_of, moving, place
 
@@ -42,15 +43,15 @@ def backward(
 
   for result, ct in zip(jaxpr.outvars, cotangents):
     add(result, ct)
-  trace, outer_mask = get_current(), strong.state.masked
-  outer = trace.source if trace.records else None
+  recorder, outer_mask = recorder_of(get_current()), strong.state.masked
+  outer = None if recorder is None else recorder.source
   given = set(cts) if (outer_mask if masked is None else masked) else set()
   try:
-    _backwards(linear, known, cts, add, given, trace if trace.records else None)
+    _backwards(linear, known, cts, add, given, recorder)
   finally:
     strong.state.masked = outer_mask
-    if trace.records:
-      trace.source = outer
+    if recorder is not None:
+      recorder.source = outer
   return [
       cts.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None
       for v, x in zip(jaxpr.invars, args)]
@@ -86,7 +87,7 @@ def _backwards(
       else:
         operands.append(UndefinedPrimal(v.aval))
     if recorder is not None:
-      recorder.source = e.source
+      recorder.source = transposed(e.source)
     p = e.primitive
     brings = masking(p)
     mask = brings is None or (bool(masked) and not masked.isdisjoint(e.outvars))

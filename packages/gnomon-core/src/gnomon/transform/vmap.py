@@ -73,6 +73,7 @@ class BatchTrace(Trace):
   """Applies batching rules; values that are not mapped pass through to the parent."""
 
   __slots__ = ("axis", "parent")
+  label = "vmap"
 
   def __init__(self, parent: Any, axis: Axis) -> None:
     self.done = False
