@@ -565,3 +565,11 @@ def test_programs_without_references_are_remembered():
   assert not first.jaxpr.effects
   read = gnomon.make_jaxpr(lambda r: r[0])(gnomon.new_ref(jnp.ones(2)))
   assert pure(read).written == ()
+
+
+def test_a_program_that_closes_over_a_reference_cannot_be_stored():
+  from gnomon.experimental.serialize_executable import serialize
+
+  ref = gnomon.new_ref(jnp.ones(3))
+  with pytest.raises(ValueError, match="serialize with a closed-over mutable"):
+    serialize(gnomon.jit(lambda: ref[...]).lower().compile())

@@ -104,10 +104,8 @@ program = programs.compile(
     client, module, clients.DeviceList((devices[0],)),
     programs.compile_options(devices[:1]))
 made = program.execute_sharded([x]).disassemble_into_single_device_arrays()[0][0]
-class Mesh:
-  size = 2
-  _internal_device_list = clients.DeviceList(tuple(devices))
-arrays.NamedSharding(Mesh(), ("x",))
+from gnomon.sharding import Mesh, NamedSharding, PartitionSpec
+NamedSharding(Mesh(devices, "x"), PartitionSpec("x"))
 """
 
 
