@@ -13,6 +13,7 @@ from gnomon import lax
 # The last is where the function is used; at the others it, its derivative or its second
 # derivative is infinite or not a number, or simply not used.
 XS = np.array([-1, 0, 1, np.nan, np.inf, -np.inf, 0.5], np.float32)
+AT = np.float32(0.5)
 FUNCTIONS: dict[str, Any] = {
     "sqrt": lax.sqrt, "log": lax.log, "rsqrt": lax.rsqrt, "cbrt": lax.cbrt,
     "log1p": lax.log1p, "asin": lax.asin, "acos": lax.acos, "atanh": lax.atanh,
@@ -159,3 +160,13 @@ def test_the_option_switches_it_off() -> None:
   finally:
     gnomon.config.update("gnomon_strong_zeros", True)
   assert float(g(np.float32(0))) == 0
+
+
+def test_a_predicate_that_is_known() -> None:
+  for which, slope in ((False, np.cos(AT)), (True, -np.sin(AT))):
+    def f(x: Any, which: bool = which) -> Any:
+      return lax.select_n(np.bool_(which), lax.sin(x), lax.cos(x))
+
+    for g in (gnomon.grad(f), lambda x, f=f: gnomon.jvp(f, (x,), (np.float32(1),))[1]):
+      assert float(g(AT)) == pytest.approx(slope)
+      assert str(gnomon.make_jaxpr(g)(AT)).count("select_n") == 1

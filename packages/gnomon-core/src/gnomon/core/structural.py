@@ -462,10 +462,17 @@ def _(ctx: Any, which: Any, *cases: Any) -> Values:
   return [ctx.b.select_n(which, cases, ctx.avals_in[0], ctx.avals_out[0])]
 
 
+def _known_case(which: Any) -> int | None:
+  """The case that a number on the host selects: the others have no derivative."""
+  return int(which) if isinstance(which, (bool, int, np.bool_, np.integer)) else None
+
+
 @jvp_rule.define(select_n_p)
 def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
   outs = select_n_p.bind(*primals)
-  ts = tangents[1:]
+  ts, i = tangents[1:], _known_case(primals[0])
+  if i is not None and 0 <= i < len(ts):
+    return outs, (ts[i],)
   if all(type(t) is Zero for t in ts):
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
   return outs, select_n_p.bind(primals[0], *map(instantiate, ts))
