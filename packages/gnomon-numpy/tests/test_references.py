@@ -157,6 +157,27 @@ def test_dtypes(dtype):
   np.testing.assert_array_equal(np.asarray(ref[...]), np.asarray(x)[[1, 1, 2]])
 
 
+@both
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize(("idx", "want"), [
+    (7, [0, 1, 5]), (-1, [0, 1, 5]), (-9, [5, 1, 2]), ([7, 0], [5, 1, 2]),
+    ([-9, 0], [5, 1, 2])])
+def test_a_position_out_of_range_is_the_nearest_and_several_are_dropped(
+    wrap, idx, want, add):
+  ref = gnomon.new_ref(jnp.arange(3.0))
+  write = addupdate if add else gnomon.ref.set
+  wrap(lambda i: write(ref, i, jnp.full(i.shape, 5.0)))(jnp.asarray(idx))
+  want = np.asarray(want, F32)
+  np.testing.assert_array_equal(
+      ref[...], np.where(want == 5, np.arange(3) + 5, want) if add else want)
+
+
+def test_the_nearest_position_is_found_for_each_element_of_vmap():
+  ref = gnomon.new_ref(jnp.arange(6.0).reshape(2, 3))
+  gnomon.vmap(lambda r, i: gnomon.ref.set(r, i, 9.0))(ref, jnp.asarray([7, -9]))
+  np.testing.assert_array_equal(ref[...], [[0, 1, 9], [9, 4, 5]])
+
+
 # ---- values
 
 
@@ -573,3 +594,18 @@ def test_a_program_that_closes_over_a_reference_cannot_be_stored():
   ref = gnomon.new_ref(jnp.ones(3))
   with pytest.raises(ValueError, match="serialize with a closed-over mutable"):
     serialize(gnomon.jit(lambda: ref[...]).lower().compile())
+
+
+@both
+def test_callbacks_get_what_references_hold(wrap, capsys):
+  ref = gnomon.new_ref(jnp.arange(2.0))
+
+  def show(r, x):
+    r[0] = x
+    gnomon.debug.print("{} {}", r, r.at[1])
+    return gnomon.pure_callback(lambda a: np.asarray(a) * 2, x[None].repeat(2), r)
+
+  out = wrap(show)(ref, jnp.asarray(3.0))
+  gnomon.effects_barrier()
+  assert capsys.readouterr().out == "[3. 1.] 1.0\n"
+  np.testing.assert_array_equal(out, [6, 2])

@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon import _config
 from gnomon.api import tools
-from gnomon.core import dtypes
+from gnomon.core import dtypes, refs
 from gnomon.core.derive import expand, move
 from gnomon.core.effects import (
   Effects,
@@ -177,7 +177,7 @@ def _prepare(
   avals = tuple([_declared(who, x) for x in declared])
   leaves, in_tree = tools.flatten((args, kwargs))
   tools.check_leaves(leaves, who, tools.leaf_names(callback, in_tree))
-  return FlatCallback(callback, in_tree), leaves, avals, tree
+  return FlatCallback(callback, in_tree), refs.read_all(leaves), avals, tree
 
 
 def _declared(who: str, x: Any) -> ShapedArray:

@@ -149,15 +149,21 @@ class Indexer:
     return x[idx]
 
   def write(self, x: Any, operands: Sequence[Any], value: Any, *, add: bool) -> Any:
-    """The array with a value written, or added, where the index selects."""
+    """The array with a value written, or added, where the index selects.
+
+    Positions of arrays that are out of range are dropped; single ones are moved to the
+    nearest that is there, as in `dynamic_update_slice`.
+    """
     if self.is_whole:
       return lax().add(x, value) if add else value
     cuts, idx = self._split(operands)
     parts = [x]
     for axis, start, size in cuts:
       parts.append(lax().dynamic_slice_in_dim(parts[-1], start, size, axis))
+    picked = [i for i, e in zip(idx, self.entries) if type(e) is Picked]
+    mode = "clip" if picked and not any(np.ndim(i) for i in picked) else None
     at = parts.pop().at[idx]
-    new = at.add(value) if add else at.set(value)
+    new = at.add(value, mode=mode) if add else at.set(value, mode=mode)
     for (axis, start, _), whole in zip(reversed(cuts), reversed(parts)):
       new = lax().dynamic_update_slice_in_dim(whole, new, start, axis)
     return new

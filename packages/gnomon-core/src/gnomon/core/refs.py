@@ -22,7 +22,7 @@ from gnomon.core.jaxpr import Literal
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_index import parse
 from gnomon.core.ref_transforms import Transforms, read, result_type, write
-from gnomon.core.ref_type import AbstractRef
+from gnomon.core.ref_type import AbstractRef, RefMethods
 from gnomon.core.ref_values import Box, Ref, TransformedRef, alive, not_here
 from gnomon.core.rule import (
   batch_rule,
@@ -254,6 +254,11 @@ def get(ref: Any, idx: Any = None) -> Any:
   return get_bound(ref, operands, transforms)
 
 
+def read_all(leaves: Values) -> list[Any]:
+  """Values of all kinds, with what references hold in the place of these."""
+  return [get(x) if isinstance(x, RefMethods) else x for x in leaves]
+
+
 def get_bound(ref: Any, operands: Values, transforms: Transforms) -> Any:
   """`get` with parsed indices."""
   if is_bound(ref):
@@ -293,6 +298,9 @@ def swap_bound(ref: Any, value: Any, operands: Values, transforms: Transforms) -
 
 def set(ref: Any, idx: Any, value: Any) -> None:
   """Writes at an index of a reference: `ref[idx] = value`.
+
+  A traced position that is out of range stands for the nearest; of an array of positions,
+  those out of range are dropped.
 
   Raises:
     ValueError: as for `swap`.

@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.api.callback import host_function
-from gnomon.core import source
+from gnomon.core import refs, source
 from gnomon.core.effects import Effect, debug_effect, ordered_debug_effect
 from gnomon.core.lax_hook import lax
 from gnomon.core.primitive import Primitive
@@ -121,6 +121,7 @@ Statics = tuple[tuple[int, _Static], ...]
 def _split(args: Any, kwargs: Any) -> tuple[list[Any], Any, Statics]:
   """The arrays among flat arguments, the structure of all, and the others by place."""
   leaves, tree = tools.flatten((args, kwargs))
+  leaves = refs.read_all(leaves)
   static = tuple([
       (i, _Static(x)) for i, x in enumerate(leaves) if not is_array_like(x)])
   places = {i for i, _ in static}
