@@ -334,7 +334,7 @@ def test_errors(ops: Any) -> None:
 
   with pytest.raises(TypeError, match=r"argument x\['k'\] of checkpoint .*'text'"):
     gnomon.checkpoint(f)({"k": "text"})
-  with pytest.raises(TypeError, match=r"text at .* traced for checkpoint / remat returned"):
+  with pytest.raises(TypeError, match=r"text at .* traced for checkpoint / remat ret"):
     gnomon.checkpoint(text)(1.0)
   with pytest.raises(TypeError, match="checkpoint expects a function, got 3"):
     gnomon.checkpoint(3)
@@ -350,3 +350,20 @@ def test_errors(ops: Any) -> None:
     policies.save_and_offload_only_these_names(
         names_which_can_be_saved=["a"], names_which_can_be_offloaded=["a"],
         offload_src="device", offload_dst="pinned_host")
+
+
+def test_what_is_saved_is_logged_if_asked_for(ops: Any, caplog: Any) -> None:
+  f = _named(ops)
+  gnomon.config.update("jax_log_checkpoint_residuals", True)
+  try:
+    gnomon.grad(gnomon.checkpoint(f))(X)
+    gnomon.grad(gnomon.checkpoint(f, policy=policies.save_only_these_names("a")))(X)
+    gnomon.grad(gnomon.checkpoint(f, policy=policies.everything_saveable))(X)
+  finally:
+    gnomon.config.update("jax_log_checkpoint_residuals", False)
+  first, second, third = (r.getMessage() for r in caplog.records)
+  assert first.endswith("function saving inputs with shapes:\n  float32[]")
+  assert "saving inputs" in second
+  assert "and saving these intermediates:\n  float32[] from named 'a' from" in second
+  assert "inputs" not in third
+  assert third.count("output of test_cos") == 3

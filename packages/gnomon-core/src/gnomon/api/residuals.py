@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gnomon.api import tools
-from gnomon.core import source
-from gnomon.core.jaxpr import Eqn, Literal
+from gnomon.core.jaxpr import Literal
 from gnomon.core.printing import str_aval
+from gnomon.core.provenance import made_by
 from gnomon.core.stage import StageTrace
 from gnomon.core.trace import tracing
 from gnomon.transform.linearize import linearize_flat
@@ -47,20 +47,8 @@ def saved_residuals(
       (v.aval, "from a literal") for v in jaxpr.outvars if type(v) is Literal]
   made = {v: e for e in jaxpr.eqns for v in e.outvars}
   for e in jaxpr.eqns:
-    found += [(v.aval, _origin(e, made)) for v in e.outvars if v in kept]
+    found += [(v.aval, made_by(e, made)) for v in e.outvars if v in kept]
   return found
-
-
-def _origin(e: Eqn, made: dict[Any, Eqn]) -> str:
-  while e.primitive.name == "reduce_precision" and e.invars[0] in made:
-    e = made[e.invars[0]]
-  tb = e.source
-  where = source.summary(tb.traceback if type(tb) is source.Source else tb)
-  if e.primitive.name == "name":
-    return f"named {e.params['name']!r} from {where}"
-  if e.primitive.name == "jit":
-    return f"output of jitted function {e.params['name']!r} from {where}"
-  return f"output of {e.primitive.name} from {where}"
 
 
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from gnomon.core import source
-from gnomon.core.jaxpr import Literal
+from gnomon.core.jaxpr import Eqn, Jaxpr, Literal
 
 if TYPE_CHECKING:
   from gnomon.core.stage import StageTrace
@@ -77,3 +78,31 @@ def _depends(trace: StageTrace, var: Any) -> tuple[list[str], str]:
     tb = tb.traceback if type(tb) is source.Source else tb
     made_by = f"the operation {made[var].primitive.name} at {source.summary(tb)}"
   return [names[i] for i in sorted(found)], made_by
+
+
+def made_by(e: Eqn, makers: dict[Any, Eqn]) -> str:
+  """Which operation made a value that is kept, looking through its rounding."""
+  while e.primitive.name == "reduce_precision" and e.invars[0] in makers:
+    e = makers[e.invars[0]]
+  tb = e.source
+  where = source.summary(tb.traceback if type(tb) is source.Source else tb)
+  if e.primitive.name == "name":
+    return f"named {e.params['name']!r} from {where}"
+  if e.primitive.name == "jit":
+    return f"output of jitted function {e.params['name']!r} from {where}"
+  return f"output of {e.primitive.name} from {where}"
+
+
+def log_saved(program: Jaxpr, num_saved: int, inputs: list[Any]) -> None:
+  """Logs what a checkpointed function saves: inputs, the last results of a program."""
+  makers = {v: e for e in program.eqns for v in e.outvars}
+  saved = program.outvars[len(program.outvars) - num_saved:]
+  parts = []
+  if inputs:
+    shapes = "\n".join(f"  {a}" for a in inputs)
+    parts.append(f"saving inputs with shapes:\n{shapes}")
+  if saved:
+    lines = "\n".join(f"  {v.aval} from {made_by(makers[v], makers)}" for v in saved)
+    parts.append(f"saving these intermediates:\n{lines}")
+  text = "\nand ".join(parts) or "saving nothing"
+  logging.getLogger("gnomon").warning("remat-decorated function %s", text)

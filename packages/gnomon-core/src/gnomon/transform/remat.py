@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gnomon import _config
 from gnomon.core import strong
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, eval_jaxpr, live, memoised
 from gnomon.core.primitive import Primitive
@@ -152,6 +153,12 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr,
   if not any(out_moves):
     return outs[:n], place((), out_moves, jaxpr.out_avals)
   saved = outs[n:]
+  if _config.current().log_checkpoint_residuals:
+    from gnomon.core.provenance import log_saved  # few ask for it
+
+    log_saved(
+        split.forward.jaxpr, len(saved),
+        [typeof(x) for x, k in zip(primals, split.kept) if k])
   apart = [_others(prevent_cse)] * len(saved)
   apart += [p for p, k in zip(_each(prevent_cse, len(primals)), split.kept) if k]
   touts = remat_lin_p.bind(
