@@ -347,7 +347,7 @@ class Config:
       ImportError: absl is not installed.
     """
     from absl import app, flags  # an optional dependency of the user's program
-    define = {
+    define: dict[str, Any] = {
         "bool": flags.DEFINE_bool, "int": flags.DEFINE_integer,
         "float": flags.DEFINE_float}
     for option in OPTIONS:

@@ -410,8 +410,8 @@ def _check_bwd(found: Any, tree: Any, avals: Sequence[Any], name: str) -> list[A
     own: Any = typeof(ct) if is_array_like(ct) else f"{ct!r}, which is no array"
     if type(own) is str or own.shape != tangent.shape or own.dtype != tangent.dtype:
       raise ValueError(
-          f"at output[{i}] the bwd rule produced an output of type {own}, but the argument "
-          f"of {name} there expects a cotangent of type {tangent}")
+          f"at output[{i}] the bwd rule produced an output of type {own}, but the "
+          f"argument of {name} there expects a cotangent of type {tangent}")
     checked.append(ct)
   return checked
 

@@ -53,7 +53,7 @@ class named_scope:
     # Found here, they cost nothing where there are no scopes.
     name, trace = self.name, get_current()
     around = _scoped.get()
-    inner = trace
+    inner: Any = trace
     while inner is not None and inner is not around:
       if inner.label:
         name = f"{inner.label}({name})"

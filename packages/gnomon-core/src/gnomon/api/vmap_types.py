@@ -59,8 +59,10 @@ def call(
     found = outs, out_tree, targets
     results: list[Any] = []
     for o, t in zip(outs, targets, strict=True):
-      is_own = type(o) in vmappable.registered and t is not None
-      results += [p for p, _ in vmappable.arrays_out(o, size, t)] if is_own else [o]
+      if type(o) in vmappable.registered and t is not None:
+        results += [p for p, _ in vmappable.arrays_out(o, size, t)]
+      else:
+        results.append(o)
     return results
 
   # Where the mapped axes of results go is known once `inner` has run: they come in front.

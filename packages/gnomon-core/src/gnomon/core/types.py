@@ -448,7 +448,7 @@ def is_array_like(x: Any) -> bool:
   return True
 
 
-def physical_aval(aval: ShapedArray | AbstractToken) -> ShapedArray:
+def physical_aval(aval: Any) -> Any:
   """The type of the array that represents values of type `aval` in compiled programs."""
   dtype = aval.dtype
   if isinstance(dtype, dtypes.ExtendedDType):

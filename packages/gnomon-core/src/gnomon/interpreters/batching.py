@@ -100,7 +100,7 @@ axis_primitive_batchers = View(
 
 
 def _apply(p: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
-  return get_current().process(p, list(args), params)  # type: ignore[no-any-return]
+  return get_current().process(p, list(args), params)
 
 
 def defvectorized(prim: Primitive) -> None:

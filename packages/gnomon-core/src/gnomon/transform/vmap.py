@@ -225,7 +225,7 @@ def to_dim(x: Any, dim: int | None, target: int | None, size: int) -> Any:
   return move(x, dim, target)
 
 
-def mapped_aval(aval: ShapedArray, axis: Axis, dim: int | None) -> ShapedArray:
+def mapped_aval(aval: Any, axis: Axis, dim: int | None) -> Any:
   """The type of a value with its mapped axis."""
   if dim is None:
     return aval

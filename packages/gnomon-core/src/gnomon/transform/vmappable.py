@@ -102,7 +102,7 @@ def _from_elt(
   return registered[type(elt)].from_elt(cont, size, elt, spec)
 
 
-def arrays_out(elt: Any, size: int, spec: Any) -> list[tuple[Any, Any]]:
+def arrays_out(elt: Any, size: Any, spec: Any) -> list[tuple[Any, Any]]:
   """The arrays in a result of a registered type, each with where its mapped axis goes."""
   found: list[tuple[Any, Any]] = []
 

@@ -109,7 +109,8 @@ class Accumulator:
   __slots__ = ("_total", "aval")
 
   def __init__(self, aval: Any) -> None:
-    self.aval, self._total = aval, None
+    self.aval = aval
+    self._total: list[Any] | None = None
 
   def accum(self, ct: Any) -> None:
     """Adds a cotangent."""
@@ -401,7 +402,7 @@ class HiPrimitive(foreign.Primitive):
     """Whether the operation must be lowered to one on arrays."""
     return True
 
-  def is_effectful(self, params: dict[str, Any]) -> bool:  # type: ignore[override]
+  def is_effectful(self, params: dict[str, Any]) -> bool:
     """Whether it does more than compute a result."""
     return False
 

@@ -156,7 +156,9 @@ class AvalQDD(NamedTuple):
   aval: Any
   qdd: Any
 
-  has_qdd = True
+  @property
+  def has_qdd(self) -> bool:
+    return True
 
   @property
   def is_high(self) -> bool:

@@ -14,13 +14,14 @@ from gnomon.core.foreign import Primitive as Primitive
 from gnomon.core.jaxpr import ClosedJaxpr as ClosedJaxpr
 from gnomon.core.jaxpr import DebugInfo as DebugInfo
 from gnomon.core.jaxpr import DropVar as DropVar
-from gnomon.core.jaxpr import Eqn, SourceInfo
+from gnomon.core.jaxpr import Eqn
 from gnomon.core.jaxpr import Jaxpr as Jaxpr
 from gnomon.core.jaxpr import Literal as Literal
 from gnomon.core.jaxpr import Var as Var
 from gnomon.core.jaxpr import jaxpr_as_fun as jaxpr_as_fun
 from gnomon.core.jaxpr import jaxprs_in_params as jaxprs_in_params
 from gnomon.core.jaxpr import subjaxprs as subjaxprs
+from gnomon.core.source import SourceInfo
 from gnomon.core.types import AbstractToken as AbstractToken
 from gnomon.errors import (
   InconclusiveDimensionOperation as InconclusiveDimensionOperation,

@@ -106,7 +106,8 @@ def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
 
 def _chain() -> list[Any]:
   """The trace in force, and those around it."""
-  found, trace = [], get_current()
+  found: list[Any] = []
+  trace: Any = get_current()
   while trace is not None:
     found.append(trace)
     trace = getattr(trace, "parent", None)
