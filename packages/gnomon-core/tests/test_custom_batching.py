@@ -42,7 +42,8 @@ def test_values(ops: Any, wrap: Any) -> None:
   np.testing.assert_allclose(  # the rule is mapped by what it calls
       gnomon.vmap(gnomon.vmap(f))(grid), 10 * np.sin(grid), rtol=1e-6)
   got = gnomon.vmap(lambda x, y: f(x), (None, 0))(X, XS)
-  assert np.asarray(got)[0] == pytest.approx(np.sin(0.5))  # not mapped: the rule is not used
+  # Not mapped: the rule is not used.
+  assert np.asarray(got)[0] == pytest.approx(np.sin(0.5))
 
 
 @WRAPS

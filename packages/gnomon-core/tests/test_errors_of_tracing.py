@@ -30,7 +30,9 @@ ASKS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "int": (int, errors.ConcretizationTypeError, r"int\(\) was called"),
     "float": (float, errors.ConcretizationTypeError, r"float\(\) was called"),
     "complex": (complex, errors.ConcretizationTypeError, r"complex\(\) was called"),
-    "item": (lambda x: x.item(), errors.ConcretizationTypeError, r"item\(\) method was called"),
+    "item": (
+        lambda x: x.item(), errors.ConcretizationTypeError,
+        r"item\(\) method was called"),
     "tolist": (lambda x: x.tolist(), errors.ConcretizationTypeError, r"tolist\(\)"),
     "index": (operator.index, errors.TracerIntegerConversionError, "__index__"),
     "list index": (
