@@ -609,3 +609,10 @@ def test_callbacks_get_what_references_hold(wrap, capsys):
   gnomon.effects_barrier()
   assert capsys.readouterr().out == "[3. 1.] 1.0\n"
   np.testing.assert_array_equal(out, [6, 2])
+
+
+@both
+@pytest.mark.parametrize("f", [jnp.asarray, jnp.array])
+def test_a_reference_is_no_array(wrap, f):
+  with pytest.raises(TypeError, match=r"Read what it holds with ref\[...\]"):
+    wrap(lambda r: f(r) and None)(gnomon.new_ref(jnp.ones(3)))

@@ -13,6 +13,7 @@ from gnomon.api.device import device_put
 from gnomon.api.jit import jit
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import Literal
+from gnomon.core.ref_type import RefMethods
 from gnomon.core.stage import StageTrace, StageTracer
 from gnomon.core.structural import broadcast_in_dim, convert, copy_p
 from gnomon.core.trace import EVAL, Tracer, get_current
@@ -176,6 +177,10 @@ def _convert(x: Any, dtype: Any, copy: bool) -> Any:
 
 
 def _convert_array(x: Any, dtype: Any, copy: bool) -> Any:
+  if type(x) is not Array and isinstance(x, RefMethods):
+    raise TypeError(
+        f"a reference is no array: {x!r}. Read what it holds with ref[...], or end its "
+        "use with gnomon.freeze(ref)")
   if copy:
     eager = get_current() is EVAL and type(x) is Array
     x = _copied(x) if eager else copy_p.bind(x)[0]
