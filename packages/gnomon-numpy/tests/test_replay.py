@@ -13,6 +13,7 @@ from gnomon.numpy._compiled import compiled
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 V = np.arange(4, dtype=np.float32)
+X_ = gnp.asarray(X)
 
 CALLS: dict[str, Any] = {
     "reduction": lambda x, v: gnp.sum(x, axis=(0, -1), keepdims=True),
@@ -124,3 +125,26 @@ def test_derivatives_of_mapped_products() -> None:
   got = gnomon.vmap(f, in_axes=(None, 0))(X, np.stack([V, -V]))
   for row, v in zip(got, (V, -V)):
     np.testing.assert_allclose(row, f(X, v), rtol=1e-6)
+
+
+@pytest.mark.parametrize("index", [
+    0, -1, slice(1, None), (0, slice(None, None, 2), None), (Ellipsis, 1), None, ()])
+@pytest.mark.parametrize("method", ["set", "add"])
+def test_writes_at_known_indices(index: Any, method: str) -> None:
+  values = (2, 2.0, -0.0, 0.0, np.float32(3), gnp.asarray(4.0))
+
+  def f(x: Any, v: Any) -> list[Any]:
+    return [getattr(x.at[index], method)(value) for value in (*values, v)]
+
+  want = [getattr(X_.at[index], method)(value) for value in (*values, 5.0)]
+  for got in (gnomon.jit(f)(X, 5.0), gnomon.vmap(f, axis_size=1, in_axes=None)(X_, 5.0)):
+    for g, w in zip(got, want, strict=True):
+      g = np.reshape(g[0], w.shape) if g.ndim > w.ndim else g
+      np.testing.assert_array_equal(g, w)
+      np.testing.assert_array_equal(np.signbit(g), np.signbit(w))
+
+
+def test_a_read_may_be_any_known_index() -> None:
+  indices = ((0, slice(None, None, -1)), (slice(1), None, 1), -1, (), None, Ellipsis)
+  for got, i in zip(gnomon.jit(lambda x: [x[e] for e in indices * 2])(X), indices * 2):
+    np.testing.assert_array_equal(got, X[i])

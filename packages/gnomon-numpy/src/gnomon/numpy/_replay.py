@@ -100,11 +100,11 @@ def replaying(fun: Callable[..., Any]) -> Callable[..., Any]:
     except TypeError:  # an argument is not hashable: a list of numbers, a NumPy array
       return fun(*args, **kwargs)
     if plan is _UNKNOWN:
-      plan = plan_of(fun, args, kwargs, values)
-      if all(map(_is_fixed, key)):
-        if len(plans) >= _MOST:
-          plans.clear()
-        plans[signature] = plan
+      if not all(map(_is_fixed, key)):
+        return fun(*args, **kwargs)
+      if len(plans) >= _MOST:
+        plans.clear()
+      plan = plans[signature] = plan_of(fun, args, kwargs, values)
     if plan is None:
       return fun(*args, **kwargs)
     return plan.record(trace, values)

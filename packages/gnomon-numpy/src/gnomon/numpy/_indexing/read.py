@@ -50,12 +50,12 @@ def getitem(self: Any, index: Any) -> Any:
           index = min(max(index + n if index < 0 else index, 0), n - 1)
         return _row(self, index)
     return _eager(self, index)
-  known = _static(index)
-  if known is _UNKNOWN:
+  known = static_index(index)
+  if known is UNKNOWN:
     return read(self, *parse(index, typeof(self).shape))
   key = (self.aval, known)
-  plan = _plans.get(key, _UNKNOWN)
-  if plan is _UNKNOWN:
+  plan = _plans.get(key, UNKNOWN)
+  if plan is UNKNOWN:
     _make_room(_plans)
     plan = _plans[key] = plan_of(
         lambda x: read(x, *parse(index, x.shape)), (self,), {}, [self])
@@ -64,13 +64,13 @@ def getitem(self: Any, index: Any) -> Any:
   return plan.record(trace, [self])
 
 
-_UNKNOWN: Any = object()
+UNKNOWN: Any = object()
 _LIMITS = frozenset((int, type(None)))
 _plans: dict[Any, Any] = {}  # what a traced read records
 
 
-def _static(index: Any) -> Any:
-  """A hashable form of an index of plain integers, slices, new axes; or `_UNKNOWN`."""
+def static_index(index: Any) -> Any:
+  """A hashable form of an index of plain integers, slices, new axes; or `UNKNOWN`."""
   t = type(index)
   if t is int or index is None or index is Ellipsis:
     return index
@@ -78,18 +78,27 @@ def _static(index: Any) -> Any:
     start, stop, step = index.start, index.stop, index.step
     if type(start) in _LIMITS and type(stop) in _LIMITS and type(step) in _LIMITS:
       return (slice, start, stop, step)
-    return _UNKNOWN
+    return UNKNOWN
   if t is not tuple:
-    return _UNKNOWN
+    return UNKNOWN
   found = []
   for e in index:
     if type(e) is tuple:
-      return _UNKNOWN
-    part = _static(e)
-    if part is _UNKNOWN:
-      return _UNKNOWN
+      return UNKNOWN
+    part = static_index(e)
+    if part is UNKNOWN:
+      return UNKNOWN
     found.append(part)
   return tuple(found)
+
+
+def index_of(known: Any) -> Any:
+  """The index of which `static_index` makes this."""
+  if type(known) is not tuple:
+    return known
+  if known and known[0] is slice:
+    return slice(*known[1:])
+  return tuple(map(index_of, known))
 
 
 def _make_room(table: dict[Any, Any]) -> None:
@@ -113,8 +122,8 @@ _parsed: dict[Any, tuple[Any, Any]] = {}  # the program and numbers of a known i
 
 
 def _eager(x: Any, index: Any) -> Any:
-  known = _static(index)
-  if known is _UNKNOWN:
+  known = static_index(index)
+  if known is UNKNOWN:
     if has_mask(index) and _on_host(x):
       return _masked(x, index)
     run, numbers = _program_of(x, index)

@@ -18,7 +18,8 @@ from gnomon.lax import GatherScatterMode
 from gnomon.numpy._conversion import asarray
 from gnomon.numpy._indexing.parse import Entries, parse
 from gnomon.numpy._indexing.places import Layout, layout
-from gnomon.numpy._indexing.read import FILL, read
+from gnomon.numpy._indexing.read import FILL, UNKNOWN, index_of, read, static_index
+from gnomon.numpy._replay import replaying
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array
@@ -45,10 +46,25 @@ def update(
   how = FILL if mode is None else usable(mode)
   if type(index) is not tuple and _is_simple_mask(index, aval, values):
     return _masked_update(op, x, index, values)
+  trace = get_current()
+  if trace is not EVAL:
+    known = static_index(index)
+    if known is not UNKNOWN:
+      return _again(trace, (x, values, op, known, how, is_sorted, unique, wrap), {})
   entries, numbers = parse(index, aval.shape, wrap)
-  if get_current() is EVAL:
+  if trace is EVAL:
     return _program(op, entries, how, is_sorted, unique, x, values, *numbers)
   return write(op, x, values, entries, numbers, how, is_sorted, unique)
+
+
+def _write_known(
+    x: Any, values: Any, op: str, known: Any, how: Any, is_sorted: bool, unique: bool,
+    wrap: bool) -> Any:
+  entries, numbers = parse(index_of(known), typeof(x).shape, wrap)
+  return write(op, x, values, entries, numbers, how, is_sorted, unique)
+
+
+_again = replaying(_write_known)
 
 
 def usable(mode: Any) -> GatherScatterMode:
