@@ -258,3 +258,12 @@ def test_integers_stay_where_their_sums_are_asked_for(name: str) -> None:
   assert got.dtype == np.uint16
   np.testing.assert_array_equal(got, getattr(np, name)(x, y, mode="full"))
   assert getattr(gnp, name)(x, y).dtype == np.float32
+
+
+def test_writes_do_not_promote_where_nothing_does() -> None:
+  with gnomon.numpy_dtype_promotion("strict"):
+    with pytest.raises(gnomon.dtypes.TypePromotionError, match="strict"):
+      gnp.arange(3).at[0].set(np.int16(1))
+    assert gnp.arange(3).at[0].set(1).tolist() == [1, 1, 2]
+  with gnomon.numpy_rank_promotion("raise"):
+    assert gnp.multiply.outer(gnp.ones((1, 2)), gnp.ones(3)).shape == (1, 2, 3)

@@ -189,8 +189,9 @@ class ufunc:
     """
     self._check_binary("outer")
     check_arraylike(f"{self.__name__}.outer", A, B)
-    shape = typeof(A).shape + (1,) * typeof(B).ndim
-    return self._call(_numpy.reshape(A, shape), B)
+    a, b = typeof(A).shape, typeof(B).shape
+    return self._call(
+        _numpy.reshape(A, a + (1,) * len(b)), _numpy.reshape(B, (1,) * len(a) + b))
 
   def reduceat(
       self, a: Any, indices: Any, axis: int = 0, dtype: Any = None,

@@ -92,11 +92,14 @@ def _only(index: Any) -> tuple[Any, ...]:
     return tuple(index)
   if isinstance(index, str):
     raise TypeError(
-        f"arrays have no fields: they cannot be indexed by a string, got {index!r}")
+        f"JAX does not support string indexing; got {index!r}: arrays have no fields")
   if isinstance(index, (list, range, bytes, bytearray)):
+    several = any(
+        e is None or isinstance(e, (slice, list, tuple, np.ndarray)) for e in index)
     raise TypeError(
         "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
-        f"`arr[array(seq)]` instead of `arr[seq]`: got {index!r}")
+        f"`arr[{'tuple' if several else 'array'}(seq)]` instead of `arr[seq]`: got "
+        f"{index!r}")
   return (index,)
 
 

@@ -99,11 +99,7 @@ def _warn_unsafe(x: Any, values: Any) -> None:
   """Warns where values lose their kind, as 1.5 among integers."""
   if getattr(values, "dtype", None) == x.dtype:
     return
-  try:
-    dtype = dtypes.result_type(x, values)
-  except dtypes.TypePromotionError:
-    dtype = None
-  if dtype == x.dtype:
+  if dtypes.result_type(x, values) == x.dtype:  # which may raise
     return
   own = typeof(values).dtype
   warnings.warn(
