@@ -11,7 +11,7 @@ from gnomon.numpy._promotion import promote_args_inexact
 
 
 @compiled()
-def i0e(x: Any, /) -> Any:
+def i0e(x: Any) -> Any:
   r"""The scaled modified Bessel function of order 0, :math:`e^{-|x|} I_0(x)`.
 
   Args:
@@ -28,7 +28,7 @@ def i0e(x: Any, /) -> Any:
 
 
 @compiled()
-def i0(x: Any, /) -> Any:
+def i0(x: Any) -> Any:
   r"""The modified Bessel function of order 0, :math:`I_0(x)`, elementwise.
 
   Args:
@@ -46,7 +46,7 @@ def i0(x: Any, /) -> Any:
 
 
 @compiled()
-def i1e(x: Any, /) -> Any:
+def i1e(x: Any) -> Any:
   r"""The scaled modified Bessel function of order 1, :math:`e^{-|x|} I_1(x)`.
 
   Args:
@@ -63,7 +63,7 @@ def i1e(x: Any, /) -> Any:
 
 
 @compiled()
-def i1(x: Any, /) -> Any:
+def i1(x: Any) -> Any:
   r"""The modified Bessel function of order 1, :math:`I_1(x)`, elementwise.
 
   Args:

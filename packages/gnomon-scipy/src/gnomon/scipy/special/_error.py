@@ -30,7 +30,7 @@ ERFCX = (
 
 
 @compiled()
-def erf(x: Any, /) -> Any:
+def erf(x: Any) -> Any:
   r"""The error function, :math:`\frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt`, elementwise.
 
   Args:
@@ -47,7 +47,7 @@ def erf(x: Any, /) -> Any:
 
 
 @compiled()
-def erfc(x: Any, /) -> Any:
+def erfc(x: Any) -> Any:
   r"""The complement of the error function, :math:`1 - \text{erf}(x)`, elementwise.
 
   Args:
@@ -64,7 +64,7 @@ def erfc(x: Any, /) -> Any:
 
 
 @compiled()
-def erfinv(x: Any, /) -> Any:
+def erfinv(x: Any) -> Any:
   """The inverse of the error function, elementwise; nan outside of -1 to 1.
 
   Args:
@@ -87,7 +87,7 @@ def _half_erfcx(x: Any) -> Any:
 
 
 @compiled()
-def erfcx(x: Any, /) -> Any:
+def erfcx(x: Any) -> Any:
   r"""The scaled complement of the error function, :math:`e^{x^2} \text{erfc}(x)`.
 
   Args:
@@ -129,7 +129,7 @@ def _widened(x: Any) -> tuple[Any, Any]:
 
 
 @compiled()
-def ndtr(x: Any, /) -> Any:
+def ndtr(x: Any) -> Any:
   r"""The standard normal distribution function, elementwise.
 
   :math:`\frac{1}{\sqrt{2\pi}} \int_{-\infty}^x e^{-t^2/2} dt`
@@ -208,7 +208,7 @@ def log_ndtr(x: Any, series_order: int = 3) -> Any:
 
 
 @compiled()
-def ndtri(p: Any, /) -> Any:
+def ndtri(p: Any) -> Any:
   """The quantile function of the standard normal distribution, elementwise.
 
   Args:

@@ -16,7 +16,7 @@ from gnomon.numpy._promotion import promote_args_inexact
 
 
 @compiled()
-def gammaln(x: Any, /) -> Any:
+def gammaln(x: Any) -> Any:
   r"""The logarithm of the gamma function's modulus, elementwise; inf at its poles.
 
   Args:
@@ -33,7 +33,7 @@ def gammaln(x: Any, /) -> Any:
 
 
 @compiled()
-def loggamma(x: Any, /) -> Any:
+def loggamma(x: Any) -> Any:
   r"""The logarithm of the gamma function, elementwise; nan where that is negative.
 
   Args:
@@ -51,7 +51,7 @@ def loggamma(x: Any, /) -> Any:
 
 
 @compiled()
-def gammasgn(x: Any, /) -> Any:
+def gammasgn(x: Any) -> Any:
   """The sign of the gamma function, elementwise; nan at the negative integers.
 
   Args:
@@ -74,7 +74,7 @@ def gammasgn(x: Any, /) -> Any:
 
 
 @compiled()
-def gamma(x: Any, /) -> Any:
+def gamma(x: Any) -> Any:
   r"""The gamma function, :math:`\int_0^\infty t^{x-1} e^{-t} dt`, elementwise.
 
   Args:
@@ -148,7 +148,7 @@ def _stirling_rest(x: Any) -> Any:
 
 
 @compiled()
-def betaln(a: Any, b: Any, /) -> Any:
+def betaln(a: Any, b: Any) -> Any:
   r"""The logarithm of the beta function's modulus, elementwise.
 
   Args:
@@ -166,7 +166,7 @@ def betaln(a: Any, b: Any, /) -> Any:
 
 
 @compiled()
-def beta(a: Any, b: Any, /) -> Any:
+def beta(a: Any, b: Any) -> Any:
   r"""The beta function, :math:`\Gamma(a) \Gamma(b) / \Gamma(a + b)`, elementwise.
 
   Args:
@@ -217,7 +217,7 @@ def multigammaln(a: Any, d: int) -> Any:
 
 
 @compiled()
-def digamma(x: Any, /) -> Any:
+def digamma(x: Any) -> Any:
   r"""The digamma function, the derivative of :math:`\log \Gamma`, elementwise.
 
   Args:
@@ -234,7 +234,7 @@ def digamma(x: Any, /) -> Any:
 
 
 @compiled()
-def polygamma(n: Any, x: Any, /) -> Any:
+def polygamma(n: Any, x: Any) -> Any:
   r"""The derivative of order `n` of the digamma function, elementwise.
 
   Args:
@@ -253,7 +253,7 @@ def polygamma(n: Any, x: Any, /) -> Any:
 
 
 @compiled()
-def gammainc(a: Any, x: Any, /) -> Any:
+def gammainc(a: Any, x: Any) -> Any:
   r"""The regularised lower incomplete gamma function, elementwise.
 
   :math:`\frac{1}{\Gamma(a)} \int_0^x t^{a-1} e^{-t} dt`
@@ -273,7 +273,7 @@ def gammainc(a: Any, x: Any, /) -> Any:
 
 
 @compiled()
-def gammaincc(a: Any, x: Any, /) -> Any:
+def gammaincc(a: Any, x: Any) -> Any:
   r"""The regularised upper incomplete gamma function, elementwise.
 
   :math:`\frac{1}{\Gamma(a)} \int_x^\infty t^{a-1} e^{-t} dt`
@@ -293,7 +293,7 @@ def gammaincc(a: Any, x: Any, /) -> Any:
 
 
 @compiled()
-def betainc(a: Any, b: Any, x: Any, /) -> Any:
+def betainc(a: Any, b: Any, x: Any) -> Any:
   r"""The regularised incomplete beta function, elementwise.
 
   :math:`\frac{1}{B(a, b)} \int_0^x t^{a-1} (1 - t)^{b-1} dt`
@@ -322,7 +322,7 @@ def _zeta(x: Any, q: Any) -> Any:
   return gnp.where(beyond, q ** -x, lax.zeta(gnp.where(beyond, 2, x), q))
 
 
-def zeta(x: Any, q: Any = None, /) -> Any:
+def zeta(x: Any, q: Any = None) -> Any:
   r"""The Hurwitz zeta function, :math:`\sum_{k=0}^\infty (k + q)^{-x}`, elementwise.
 
   Args:
@@ -345,7 +345,7 @@ def zeta(x: Any, q: Any = None, /) -> Any:
 
 
 @compiled()
-def poch(z: Any, m: Any, /) -> Any:
+def poch(z: Any, m: Any) -> Any:
   r"""Pochhammer's symbol, :math:`\Gamma(z + m) / \Gamma(z)`, elementwise.
 
   Args:

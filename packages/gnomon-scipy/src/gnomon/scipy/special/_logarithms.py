@@ -28,7 +28,7 @@ _xlogy.defjvps(
 
 
 @compiled()
-def xlogy(x: Any, y: Any, /) -> Any:
+def xlogy(x: Any, y: Any) -> Any:
   r""":math:`x \log y`, elementwise, with 0 where `x` is 0.
 
   Args:
@@ -58,7 +58,7 @@ _xlog1py.defjvps(
 
 
 @compiled()
-def xlog1py(x: Any, y: Any, /) -> Any:
+def xlog1py(x: Any, y: Any) -> Any:
   r""":math:`x \log(1 + y)`, elementwise, with 0 where `x` is 0.
 
   Args:
@@ -77,7 +77,7 @@ def xlog1py(x: Any, y: Any, /) -> Any:
 
 
 @compiled()
-def entr(x: Any, /) -> Any:
+def entr(x: Any) -> Any:
   r"""The term of an entropy, :math:`-x \log x`, elementwise: 0 at 0, -inf below.
 
   Args:
@@ -111,7 +111,7 @@ def _ratio_log(p: Any, q: Any) -> Any:
 
 
 @compiled()
-def rel_entr(p: Any, q: Any, /) -> Any:
+def rel_entr(p: Any, q: Any) -> Any:
   r"""The term of a relative entropy, :math:`p \log(p/q)`, elementwise.
 
   It is 0 where `p` is 0 and `q` not negative, and inf where `p` or `q` is negative, or
@@ -137,7 +137,7 @@ def rel_entr(p: Any, q: Any, /) -> Any:
 
 
 @compiled()
-def kl_div(p: Any, q: Any, /) -> Any:
+def kl_div(p: Any, q: Any) -> Any:
   r"""The term of a divergence, :math:`p \log(p/q) - p + q`, elementwise.
 
   It is `q` where `p` is 0 and `q` not negative, and inf outside of that.
@@ -158,7 +158,7 @@ def kl_div(p: Any, q: Any, /) -> Any:
 
 
 @compiled()
-def expit(x: Any, /) -> Any:
+def expit(x: Any) -> Any:
   r"""The logistic function, :math:`1 / (1 + e^{-x})`, elementwise.
 
   Args:
@@ -175,7 +175,7 @@ def expit(x: Any, /) -> Any:
 
 
 @compiled()
-def logit(x: Any, /) -> Any:
+def logit(x: Any) -> Any:
   r"""The inverse of the logistic function, :math:`\log(p / (1 - p))`, elementwise.
 
   Args:
@@ -214,7 +214,7 @@ _logit.defjvps(lambda t, ans, x: t / (x * (1 - x)))
 
 
 @compiled()
-def boxcox(x: Any, lmbda: Any, /) -> Any:
+def boxcox(x: Any, lmbda: Any) -> Any:
   r"""The Box-Cox transformation, :math:`(x^\lambda - 1) / \lambda`; log `x` at 0.
 
   Args:
@@ -233,7 +233,7 @@ def boxcox(x: Any, lmbda: Any, /) -> Any:
 
 
 @compiled()
-def boxcox1p(x: Any, lmbda: Any, /) -> Any:
+def boxcox1p(x: Any, lmbda: Any) -> Any:
   r"""The Box-Cox transformation of `1 + x`, exact near 0.
 
   Args:
