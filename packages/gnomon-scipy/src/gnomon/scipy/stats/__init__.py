@@ -11,6 +11,7 @@ if TYPE_CHECKING:
   from gnomon.scipy.stats import binom as binom
   from gnomon.scipy.stats import cauchy as cauchy
   from gnomon.scipy.stats import chi2 as chi2
+  from gnomon.scipy.stats import dirichlet as dirichlet
   from gnomon.scipy.stats import expon as expon
   from gnomon.scipy.stats import gamma as gamma
   from gnomon.scipy.stats import gennorm as gennorm
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
   from gnomon.scipy.stats import gumbel_r as gumbel_r
   from gnomon.scipy.stats import laplace as laplace
   from gnomon.scipy.stats import logistic as logistic
+  from gnomon.scipy.stats import multinomial as multinomial
+  from gnomon.scipy.stats import multivariate_normal as multivariate_normal
   from gnomon.scipy.stats import nbinom as nbinom
   from gnomon.scipy.stats import norm as norm
   from gnomon.scipy.stats import pareto as pareto
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
   from gnomon.scipy.stats import uniform as uniform
   from gnomon.scipy.stats import vonmises as vonmises
   from gnomon.scipy.stats import wrapcauchy as wrapcauchy
+  from gnomon.scipy.stats._descriptive import mode as mode
+  from gnomon.scipy.stats._descriptive import rankdata as rankdata
+  from gnomon.scipy.stats._descriptive import sem as sem
 else:
   from gnomon._door import open_door as _open_door
   from gnomon.scipy.stats._names import NAMES as _NAMES

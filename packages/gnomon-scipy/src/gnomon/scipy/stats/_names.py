@@ -2,7 +2,8 @@
 
 NAMES = {
     "": (
-        "bernoulli beta betabinom binom cauchy chi2 expon gamma gennorm geom gumbel_l "
-        "gumbel_r laplace logistic nbinom norm pareto poisson t truncnorm uniform "
-        "vonmises wrapcauchy"),
+        "bernoulli beta betabinom binom cauchy chi2 dirichlet expon gamma gennorm geom "
+        "gumbel_l gumbel_r laplace logistic multinomial multivariate_normal nbinom norm "
+        "pareto poisson t truncnorm uniform vonmises wrapcauchy"),
+    "_descriptive": "mode rankdata sem",
 }
