@@ -34,6 +34,7 @@ if TYPE_CHECKING:
   from gnomon.scipy.stats._descriptive import mode as mode
   from gnomon.scipy.stats._descriptive import rankdata as rankdata
   from gnomon.scipy.stats._descriptive import sem as sem
+  from gnomon.scipy.stats._kde import gaussian_kde as gaussian_kde
 else:
   from gnomon._door import open_door as _open_door
   from gnomon.scipy.stats._names import NAMES as _NAMES

@@ -6,4 +6,5 @@ NAMES = {
         "gumbel_l gumbel_r laplace logistic multinomial multivariate_normal nbinom norm "
         "pareto poisson t truncnorm uniform vonmises wrapcauchy"),
     "_descriptive": "mode rankdata sem",
+    "_kde": "gaussian_kde",
 }
