@@ -42,6 +42,8 @@ if TYPE_CHECKING:
   from gnomon.scipy.special._logarithms import rel_entr as rel_entr
   from gnomon.scipy.special._logarithms import xlog1py as xlog1py
   from gnomon.scipy.special._logarithms import xlogy as xlogy
+  from gnomon.scipy.special._softmax import log_softmax as log_softmax
+  from gnomon.scipy.special._softmax import softmax as softmax
 else:
   from gnomon._door import open_door as _open_door
   from gnomon.scipy.special._names import NAMES as _NAMES

@@ -7,5 +7,6 @@ NAMES = {
         "beta betainc betaln comb digamma factorial gamma gammainc gammaincc gammaln "
         "gammasgn loggamma multigammaln poch polygamma zeta"),
     "_logarithms": "boxcox boxcox1p entr expit kl_div logit rel_entr xlog1py xlogy",
+    "_softmax": "log_softmax softmax",
     "gnomon.nn": "logsumexp",
 }
