@@ -81,3 +81,11 @@ def test_multivariate_normal() -> None:
 def test_errors(call: Any) -> None:
   with pytest.raises((NotImplementedError, ValueError), match=r"expected|use|leave"):
     call()
+
+
+def test_no_trials_are_certain() -> None:
+  assert stats.binom.logpmf(0, 0, 0.3) == 0
+  assert stats.betabinom.logpmf(0, 0, 1.5, 2.0) == 0
+  with gnomon.numpy_dtype_promotion("strict"):
+    ranks = stats.rankdata(np.array([3, 1, 3], np.int32))
+    np.testing.assert_array_equal(ranks, [2.5, 1.0, 2.5])

@@ -141,7 +141,7 @@ def _ranks(row: Any, method: str) -> Any:
   low = gnp.searchsorted(ordered, row, side="left") + 1
   high = gnp.searchsorted(ordered, row, side="right")
   if method == "average":
-    return (low + high) / 2
+    return (low + high).astype(float) / 2
   return low if method == "min" else high
 
 

@@ -35,7 +35,8 @@ def logpmf(k: Any, n: Any, a: Any, b: Any, loc: Any = 0) -> Any:
   a, b = positive(a), positive(b)
   valid = (k >= 0) & (k <= n) & (gnp.floor(k) == k)
   i = gnp.where(valid, k, 0)
-  value = -gnp.log1p(n) - special.betaln(n - i + 1, i + 1)
+  ways = -gnp.log1p(n) - special.betaln(n - i + 1, i + 1)
+  value = gnp.where((i == 0) | (i == n), 0, ways)
   value += special.betaln(i + a, n - i + b) - special.betaln(a, b)
   return inside(valid, value, k + n + a + b)
 

@@ -34,7 +34,8 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Any:
   p = probability(p)
   valid = (k >= 0) & (k <= n) & (gnp.floor(k) == k)
   i = gnp.where(valid, k, 0)
-  value = -gnp.log1p(n) - special.betaln(n - i + 1, i + 1)
+  ways = -gnp.log1p(n) - special.betaln(n - i + 1, i + 1)
+  value = gnp.where((i == 0) | (i == n), 0, ways)
   value += special.xlogy(i, p) + special.xlog1py(n - i, -p)
   return inside(valid, value, k + n + p)
 

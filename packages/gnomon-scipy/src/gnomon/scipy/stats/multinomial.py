@@ -29,7 +29,11 @@ def logpmf(x: Any, n: Any, p: Any) -> Any:
     TypeError: an argument is no array and no number.
     ValueError: the shapes do not broadcast.
   """
-  x, n, p = promote_dtypes_inexact(gnp.asarray(x), gnp.asarray(n), gnp.asarray(p))
+  (p,) = promote_dtypes_inexact(gnp.asarray(p))
+  # Counts of integers take the dtype of the probabilities, whatever promotion is allowed.
+  x, n = (c.astype(p.dtype) if gnp.issubdtype(c.dtype, gnp.integer) else c
+          for c in (gnp.asarray(x), gnp.asarray(n)))
+  x, n, p = promote_dtypes_inexact(x, n, p)
   valid = (x.sum(-1) == n) & (x >= 0).all(-1)
   safe = gnp.where(x >= 0, x, 0)
   terms = special.xlogy(safe, p) - special.gammaln(safe + 1)
