@@ -13,7 +13,7 @@ from gnomon.numpy._promotion import promote_dtypes_inexact
 __all__ = ["logpdf", "pdf"]
 
 
-def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
+def logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any = None) -> Any:
   r"""The log-density, :math:`-\frac12 (d^T \Sigma^{-1} d + \log \det 2 \pi \Sigma)`.
 
   Args:
