@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
+from gnomon.core.addition import add_tangents as add_tangents
 from gnomon.core.derive import (
-  add_any_p,
   broadcast_in_dim_p,
-  defjvp,
   elementwise_batch,
   expand,
   linear,
@@ -21,7 +20,6 @@ from gnomon.core.derive import (
   reduce_sum_p,
   slice_p,
   transpose_p,
-  unbroadcast,
 )
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
@@ -531,7 +529,6 @@ def reduce_sum(
   return reduce_sum_p.bind(operand, axes=axes, out_sharding=out_sharding)[0]
 
 
-
 @typing_rule.define(reduce_sum_p)
 def _(x: ShapedArray, *, axes: Shape, out_sharding: Any = None) -> tuple[ShapedArray]:
   if len(set(axes)) != len(axes):
@@ -570,47 +567,7 @@ def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
   return out, (d - sum(a < d for a in axes),)
 
 
-# ---- add_any, copy
-
-
-@typing_rule.define(add_any_p)
-def _(x: ShapedArray, y: ShapedArray) -> tuple[ShapedArray]:
-  if x.dtype != y.dtype or (x.shape != y.shape and x.shape and y.shape):
-    raise TypeError(
-        f"add_any needs operands of one type, or scalars among them: {x} and {y}")
-  out = x if x.shape else y
-  weak = x.weak_type and y.weak_type
-  return (out if out.weak_type is weak else ShapedArray(out.shape, out.dtype, weak),)
-
-
-@lower.define(add_any_p)
-def _(ctx: Any, x: Any, y: Any) -> Values:
-  out = ctx.avals_out[0]
-  x, y = (v if a.shape == out.shape else ctx.b.broadcast_in_dim(v, out, ())
-          for v, a in zip((x, y), ctx.avals_in))
-  op = "stablehlo.or" if out.dtype == np.bool_ else "stablehlo.add"
-  return [ctx.b.op1(op, ctx.b.tensor(out), (x, y))]
-
-
-def add_tangents(x: Any, y: Any) -> Any:
-  """The sum of two tangents or cotangents."""
-  if type(x) is Zero:
-    return y
-  if type(y) is Zero:
-    return x
-  return add_any_p.bind(x, y)[0]
-
-
-defjvp(add_any_p, lambda t, ans, x, y: t, lambda t, ans, x, y: t)
-
-
-@transpose_rule.define(add_any_p)
-def _(cts: Values, args: Values) -> list[Any]:
-  return [
-      unbroadcast(cts[0], x.aval) if type(x) is UndefinedPrimal else None for x in args]
-
-
-elementwise_batch(add_any_p)
+# ---- copy
 
 
 def copy(x: Any) -> Any:
