@@ -295,7 +295,7 @@ def breakpoint(
   >>> y = f(2.0)
   >>> print(out.getvalue())
   Entering jdb:
-  (jdb) Array(3., dtype=float32)
+  (jdb) Array(3., dtype=float32, weak_type=True)
   (jdb)
 
   Raises:
