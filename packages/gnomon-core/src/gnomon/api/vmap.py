@@ -59,10 +59,13 @@ def vmap(
   @tools.filtered
   def mapped(*args: Any, **kwargs: Any) -> Any:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+      named = "" if not kwargs else (
+          f"; the keyword arguments {', '.join(map(repr, kwargs))} have no entry, they are "
+          "always mapped over axis 0")
       raise ValueError(
           "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
           f"positional arguments passed to the function, but got {len(in_axes)} entries "
-          f"{in_axes} for {len(args)} positional arguments")
+          f"{in_axes} for {len(args)} positional arguments{named}")
     leaves, tree = flatten((args, kwargs))
     if vmappable.registered and vmap_types.has_own(leaves):
       return vmap_types.call(
