@@ -282,4 +282,4 @@ def test_operands_mapped_along_different_axes(
 def test_entries_for_keyword_arguments_are_refused_with_the_reason(ops: Any) -> None:
   xs = np.ones(2, np.float32)
   with pytest.raises(ValueError, match="keyword arguments 'y' have no entry"):
-    gnomon.vmap(lambda x, y: ops.mul(x, y), in_axes=(0, 0))(xs, y=xs)
+    gnomon.vmap(ops.mul, in_axes=(0, 0))(xs, y=xs)

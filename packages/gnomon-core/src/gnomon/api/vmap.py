@@ -60,8 +60,8 @@ def vmap(
   def mapped(*args: Any, **kwargs: Any) -> Any:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
       named = "" if not kwargs else (
-          f"; the keyword arguments {', '.join(map(repr, kwargs))} have no entry, they are "
-          "always mapped over axis 0")
+          f"; the keyword arguments {', '.join(map(repr, kwargs))} have no entry, they "
+          "are always mapped over axis 0")
       raise ValueError(
           "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
           f"positional arguments passed to the function, but got {len(in_axes)} entries "
