@@ -215,29 +215,30 @@ def test_policies_say_whether_it_is_shown_again(capsys):
 
 def _loops(x, show):
   return {
-      "scan": (lambda: lax.scan(lambda c, y: (show(c), (c + y, c))[1], x, np.arange(
-          3, dtype=np.int32)), ["0", "0", "1"]),
+      "scan": (lambda: lax.scan(lambda c, y: (show(c), (lax.add(c, y), c))[1], x,
+          np.arange(3, dtype=np.int32)), ["0", "0", "1"]),
       "scan-grad": (lambda: gnomon.grad(lambda z: lax.scan(
           lambda c, y: (show(c), (lax.mul(c, y), c))[1], z, np.ones(
               3, np.float32))[0])(2.0), ["2.0"] * 3),
       "unrolled": (lambda: lax.fori_loop(
           0, 4, lambda i, c: (show(i), c)[1], x, unroll=2), list("0123")),
       "while": (lambda: lax.while_loop(
-          lambda c: c < 3, lambda c: (show(c), c + 1)[1], x), list("012")),
+          lambda c: lax.lt(c, 3), lambda c: (show(c), lax.add(c, 1))[1], x), list("012")),
       "condition": (lambda: lax.while_loop(
-          lambda c: (show(c), c < 3)[1], lambda c: c + 1, x), list("0123")),
+          lambda c: (show(c), lax.lt(c, 3))[1], lambda c: lax.add(c, 1),
+          x), list("0123")),
       "false": (lambda: lax.while_loop(
-          lambda c: (show(c), c < 0)[1], lambda c: c + 1, x), ["0"]),
-      "cond": (lambda: lax.cond(x < 1, show, lambda _: show(9), x), ["0"]),
+          lambda c: (show(c), lax.lt(c, 0))[1], lambda c: lax.add(c, 1), x), ["0"]),
+      "cond": (lambda: lax.cond(lax.lt(x, 1), show, lambda _: show(9), x), ["0"]),
       "switch": (lambda: lax.switch(
-          x + 2, [lambda: show(10), lambda: None, lambda: show(12)]), ["12"]),
+          lax.add(x, 2), [lambda: show(10), lambda: None, lambda: show(12)]), ["12"]),
       "empty": (lambda: lax.scan(lambda c, _: (show(c), (c, None))[1], x, None, 0), []),
       "vmap-scan": (lambda: gnomon.vmap(lambda z: lax.scan(
-          lambda c, _: (show(c), (c + 1, None))[1], z, None, 2))(
+          lambda c, _: (show(c), (lax.add(c, 1), None))[1], z, None, 2))(
               np.asarray([0, 10], np.int32)), ["0", "10", "1", "11"]),
       # An element that is done stays as it is, while the others go on.
       "vmap-while": (lambda: gnomon.vmap(lambda z: lax.while_loop(
-          lambda c: c < 2, lambda c: (show(c), c + 1)[1], z))(
+          lambda c: lax.lt(c, 2), lambda c: (show(c), lax.add(c, 1))[1], z))(
               np.asarray([0, 1], np.int32)), ["0", "1", "1", "2"])}
 
 
@@ -257,7 +258,8 @@ def test_in_control_flow(capsys, wrap, ordered, name):
 
 def test_condition_of_a_mapped_loop_is_shown_once_a_round(capsys):
   f = gnomon.vmap(lambda x: lax.while_loop(
-      lambda c: (debug.print("{}", c, ordered=True), c < 3)[1], lambda c: c + 1, x))
+      lambda c: (debug.print("{}", c, ordered=True), lax.lt(c, 3))[1],
+      lambda c: lax.add(c, 1), x))
   y = []
   lines = shown(capsys, lambda x: y.append(f(x)), np.asarray([0, 2], np.int32))
   assert lines == ["0", "2", "1", "3", "2", "4", "3", "4"]

@@ -245,14 +245,15 @@ _MOST_EQUATIONS = {
     "log": 2, "log1p": 3, "logistic": 4, "sqrt": 3, "rsqrt": 4, "cbrt": 4, "erf": 6,
     "erfc": 6, "erf_inv": 5, "lgamma": 3, "digamma": 3, "bessel_i0e": 6, "bessel_i1e": 14,
     "neg": 2, "abs": 4, "sign": 2, "square": 3, "reciprocal": 4, "add": 2, "sub": 2,
-    "mul": 4, "div": 7, "rem": 10, "max": 22, "min": 22, "pow": 14, "atan2": 13,
+    "mul": 4, "div": 7, "rem": 10, "max": 22, "min": 22, "pow": 14, "atan2": 47,
     "clamp": 16}
 
 
 def test_derivatives_are_small_programs() -> None:
   """As many equations as JAX has, or fewer.
 
-  More where JAX is wrong: pow at 0 to the 0, asinh and acosh at extremes.
+  More where JAX is wrong: pow at 0 to the 0, asinh and acosh at extremes, and atan2 where
+  the sum of squares leaves the range of floats.
   """
   for name, most in _MOST_EQUATIONS.items():
     x = np.ones(3, np.float32)

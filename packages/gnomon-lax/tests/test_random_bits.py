@@ -123,7 +123,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: lax.rng_bit_generator(np.zeros(4, U), (3,), "int32"), TypeError, "unsupp"),
     (lambda: lax.rng_bit_generator(np.zeros(4, U), (-3,)), TypeError, "not negative"),
     (lambda: lax.rng_uniform(np.zeros(3, "f"), 1.0, (3,)), ValueError, "scalars"),
-    (lambda: lax.rng_uniform(np.int32(0), np.float32(1), (3,)), TypeError, "equal dty"),
+    (lambda: lax.rng_uniform(np.int32(0), np.float32(1), (3,)), TypeError, "same dtypes"),
     (lambda: lax.rng_uniform(False, True, (3,)), TypeError, "dtype bool")]
 
 
