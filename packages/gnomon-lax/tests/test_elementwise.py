@@ -245,7 +245,7 @@ _MOST_EQUATIONS = {
     "log": 2, "log1p": 3, "logistic": 4, "sqrt": 3, "rsqrt": 4, "cbrt": 4, "erf": 6,
     "erfc": 6, "erf_inv": 5, "lgamma": 3, "digamma": 3, "bessel_i0e": 6, "bessel_i1e": 14,
     "neg": 2, "abs": 4, "sign": 2, "square": 3, "reciprocal": 4, "add": 2, "sub": 2,
-    "mul": 4, "div": 7, "rem": 10, "max": 22, "min": 22, "pow": 14, "atan2": 47,
+    "mul": 4, "div": 7, "rem": 10, "max": 22, "min": 22, "pow": 14, "atan2": 23,
     "clamp": 16}
 
 

@@ -46,13 +46,16 @@ def linear(p: Primitive, transpose: Callable[..., Sequence[Any]]) -> None:
   transpose_rule.define(p)(transpose)
 
 
-def defjvp(p: Primitive, *rules: Derivative | None, elementwise: bool = False) -> None:
+def defjvp(
+    p: Primitive, *rules: Derivative | None, elementwise: bool = False,
+    shared: Callable[..., Any] | None = None) -> None:
   """The derivative of a primitive with one result, one function an operand.
 
   `rule(t, ans, *primals, **params)` maps the operand's tangent to its part of the
   result's; None says that the derivative in that operand is zero. The rules of an
   elementwise primitive see operands of the result's shape, or scalars: sizes of 1 are
-  broadcast before.
+  broadcast before. What several rules need, `shared(ans, *primals, **params)` computes
+  once; they get it in place of `ans`.
   """
 
   @jvp_rule.define(p)
@@ -70,6 +73,8 @@ def defjvp(p: Primitive, *rules: Derivative | None, elementwise: bool = False) -
             primals = [grow(x, shape) for x in primals]
             tangents = [t if type(t) is Zero else grow(t, shape) for t in tangents]
             break
+      if shared is not None:
+        ans = shared(ans, *primals, **params)
       for rule, t in zip(rules, tangents):
         if rule is not None and type(t) is not Zero:
           part = rule(t, ans, *primals, **params)

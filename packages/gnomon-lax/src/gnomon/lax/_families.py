@@ -155,6 +155,7 @@ def nary(
     name: str, kinds: Sequence[Kinds], lowering: Lowering, *,
     result: Callable[..., ShapedArray] | None = None,
     derivatives: Sequence[Derivative | None] | None = None,
+    shared: Callable[..., Any] | None = None,
     jvp: Callable[..., Any] | None = None) -> Primitive:
   """An elementwise primitive.
 
@@ -162,7 +163,8 @@ def nary(
   `(ctx, *values, **params) -> value` that sees operands of the result's shape. `result`
   changes the result's type. `derivatives` has one `(t, ans, *primals, **params)` an
   operand, None where the derivative is zero; None as a whole: no derivative anywhere.
-  `jvp` is a whole jvp rule instead.
+  They get what `shared` computes, if given, in place of `ans`. `jvp` is a whole jvp rule
+  instead.
   """
   p = Primitive(name)
 
@@ -179,7 +181,7 @@ def nary(
   elif derivatives is None:
     no_derivative(p)
   else:
-    defjvp(p, *derivatives, elementwise=True)
+    defjvp(p, *derivatives, elementwise=True, shared=shared)
   elementwise_batch(p)
   return p
 
@@ -195,10 +197,12 @@ def unary(
 
 def binary(
     name: str, kinds: Kinds, lowering: Lowering, *derivatives: Derivative | None,
-    result: Callable[..., ShapedArray] | None = None) -> Primitive:
+    result: Callable[..., ShapedArray] | None = None,
+    shared: Callable[..., Any] | None = None) -> Primitive:
   """An elementwise primitive of two operands of one dtype."""
   return nary(
-      name, [kinds, kinds], lowering, result=result, derivatives=derivatives or None)
+      name, [kinds, kinds], lowering, result=result, derivatives=derivatives or None,
+      shared=shared)
 
 
 def as_bool(out: ShapedArray, **_: Any) -> ShapedArray:

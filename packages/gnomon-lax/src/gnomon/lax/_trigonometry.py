@@ -10,7 +10,7 @@ from gnomon.api.stopping import stop_gradient
 from gnomon.core import dtypes
 from gnomon.core.structural import full, select_n
 from gnomon.core.types import typeof
-from gnomon.lax._arithmetic import add, div, max, min, mul, neg, square, sub
+from gnomon.lax._arithmetic import add, clamp, div, max, min, mul, neg, square, sub
 from gnomon.lax._comparison import gt
 from gnomon.lax._complex import abs
 from gnomon.lax._families import INEXACT, binary, operands, unary
@@ -163,23 +163,26 @@ def atan2(x: Any, y: Any) -> Any:
   return atan2_p.bind(*operands(x, y))[0]
 
 
-def _over_norm(x: Any, y: Any, of: Any) -> Any:
-  """A coordinate over the sum of squares, which must not leave the range of floats."""
+def _over_norm(ans: Any, x: Any, y: Any) -> tuple[Any, Any]:
+  """Both over the sum of their squares, which must not leave the range of floats."""
   dtype = typeof(x).dtype
   if dtype.kind == "c":
-    return div(of, add(square(x), square(y)))
+    norm = add(square(x), square(y))
+    return div(x, norm), div(y, norm)
   info = dtypes.finfo(dtype)
   most, high = (np.asarray(v, dtype)[()] for v in (info.max, 2.0 ** (info.maxexp - 3)))
+  one = np.ones((), dtype)[()]
   # Any scale gives the same. Products, since XLA would make one quotient of several.
-  scale = stop_gradient(div(np.ones((), dtype)[()], min(max(abs(x), abs(y)), high)))
-  x, y, of = (mul(max(min(v, most), -most), scale) for v in (x, y, of))
-  return mul(mul(of, scale), div(np.ones((), dtype)[()], add(square(x), square(y))))
+  scale = stop_gradient(div(one, min(max(abs(x), abs(y)), high)))
+  x, y = (mul(clamp(-most, v, most), scale) for v in (x, y))
+  squares = div(one, add(square(x), square(y)))
+  return mul(mul(x, scale), squares), mul(mul(y, scale), squares)
 
 
 atan2_p = binary(
     "atan2", INEXACT, "atan2",
-    lambda t, ans, x, y: times(t, _over_norm(x, y, y)),
-    lambda t, ans, x, y: times(t, neg(_over_norm(x, y, x))))
+    lambda t, parts, x, y: times(t, parts[1]),
+    lambda t, parts, x, y: times(t, neg(parts[0])), shared=_over_norm)
 
 
 def sinh(x: Any) -> Any:
