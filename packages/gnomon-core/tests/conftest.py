@@ -57,7 +57,7 @@ def _make_ops() -> SimpleNamespace:
         dtype = gnomon.typeof(first).dtype
         args = tuple(
             np.asarray(a, dtype)[()] if isinstance(a, (int, float)) else a for a in args)
-      return p.bind(*args)[0]
+      return p.apply(*args)[0]
     return function
 
   sin, cos, neg, mul, add = map(call, (sin_p, cos_p, neg_p, mul_p, add_p))

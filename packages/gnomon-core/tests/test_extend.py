@@ -158,7 +158,7 @@ class Counting(core.Trace):
     self.names.append(primitive.name)
     with extend.set_current_trace(self.parent):
       out = self.parent.process_primitive(primitive, values, params)
-    if primitive.several:
+    if primitive.multiple_results:
       return [Counted(self, o) for o in out]
     return Counted(self, out)
 

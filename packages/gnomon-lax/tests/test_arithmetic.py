@@ -106,7 +106,7 @@ def test_total_orders() -> None:
   for p, reference in (
       (lax.lt_to_p, np.less), (lax.le_to_p, np.less_equal), (lax.eq_to_p, np.equal)):
     np.testing.assert_array_equal(
-        p.bind(x, y)[0], reference(np.repeat(i, 8), np.tile(i, 8)))
+        p.apply(x, y)[0], reference(np.repeat(i, 8), np.tile(i, 8)))
 
 
 # ---- derivatives at the edges

@@ -137,7 +137,7 @@ def test_qr(dtype: Any, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reflections(dtype: Any) -> None:
   x = numbers((2, 4, 3), dtype)
-  packed, taus = (np.asarray(y) for y in L.geqrf_p.bind(x))
+  packed, taus = (np.asarray(y) for y in L.geqrf_p.apply(x))
   (thin,) = run(L.householder_product, packed, taus)
   q = np.asarray(L.qr(x)[0])
   near(thin, q[..., :3])

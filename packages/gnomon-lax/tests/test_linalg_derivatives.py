@@ -179,6 +179,6 @@ def test_vmap_of_others() -> None:
   check_vmap(lambda p: L.lu_pivots_to_permutation(p, 5), (pivots,))
   check_vmap(L.cholesky_update, (a, numbers(2, 4, kind="real")), 0)
   check_vmap(L.symmetric_product, (b, a), 0)
-  packed, taus = L.geqrf_p.bind(b)
+  packed, taus = L.geqrf_p.apply(b)
   check_vmap(L.householder_product, (packed, taus), 0)
   check_vmap(L.ormqr, (packed, taus, a), 0)

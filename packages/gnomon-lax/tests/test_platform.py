@@ -239,7 +239,7 @@ def test_stage():
   gnomon.make_jaxpr(lambda x: found.append(lax.stage(np.ones(2))))(f32(1))
   gnomon.make_jaxpr(gnomon.vmap(lambda x: found.append(lax.stage(2.0)) or x))(f32([1]))
   assert [type(x).__name__ for x in found] == ["StageTracer", "StageTracer"]
-  assert float(gnomon.grad(lambda x: lax.stage_p.bind(lax.sin(x))[0])(0.0)) == 1
+  assert float(gnomon.grad(lambda x: lax.stage_p.apply(lax.sin(x))[0])(0.0)) == 1
   with pytest.raises(TypeError):
     lax.stage([1])
 
@@ -307,13 +307,13 @@ def test_branches_without_derivatives_are_left_out():
   gnomon.core.rule.typing_rule.define(foreign)(lambda x: (x,))
 
   def f(x):
-    return lax.platform_dependent(x, cpu=lax.sin, tpu=lambda x: foreign.bind(x)[0])
+    return lax.platform_dependent(x, cpu=lax.sin, tpu=lambda x: foreign.apply(x)[0])
   assert float(gnomon.jit(f)(0.0)) == 0
   assert float(gnomon.grad(f)(0.0)) == 1
   assert float(gnomon.jvp(f, (0.0,), (2.0,))[1]) == 2
 
   def alone(x):
-    return lax.platform_dependent(x, cpu=lambda x: foreign.bind(x)[0])
+    return lax.platform_dependent(x, cpu=lambda x: foreign.apply(x)[0])
   with pytest.raises(NotImplementedError, match="foreign"):
     gnomon.grad(alone)(0.0)
 

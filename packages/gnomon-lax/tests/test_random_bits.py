@@ -41,29 +41,29 @@ def threefry(key: tuple[int, int], counter: tuple[int, int]) -> tuple[int, int]:
 
 @pytest.mark.parametrize(("key", "counter", "expected"), KNOWN)
 def test_known_answers(key: Any, counter: Any, expected: Any) -> None:
-  got = lax.threefry2x32_p.bind(*map(U, (*key, *counter)))
+  got = lax.threefry2x32_p.apply(*map(U, (*key, *counter)))
   assert tuple(int(x) for x in got) == expected
   assert threefry(key, counter) == expected
 
 
 def test_threefry_of_arrays() -> None:
   words = R.integers(0, 2 ** 32, (4, 5), dtype=np.uint32)
-  x, y = gnomon.jit(lax.threefry2x32_p.bind)(*words)
+  x, y = gnomon.jit(lax.threefry2x32_p.apply)(*words)
   expected = [threefry((a, b), (c, d)) for a, b, c, d in words.T.tolist()]
   assert list(zip(x.tolist(), y.tolist(), strict=True)) == expected
   # one key beside many counters
-  x, _ = lax.threefry2x32_p.bind(words[0, 0], words[1, 0], words[2], words[3])
+  x, _ = lax.threefry2x32_p.apply(words[0, 0], words[1, 0], words[2], words[3])
   assert x.tolist()[3] == threefry(
       tuple(words[:2, 0].tolist()), tuple(words[2:, 3].tolist()))[0]
 
 
 def test_threefry_under_transformations() -> None:
   check_vmap_axes(
-      lambda a, b, c: tuple(lax.threefry2x32_p.bind(a, U(1), b, c)),
+      lambda a, b, c: tuple(lax.threefry2x32_p.apply(a, U(1), b, c)),
       [(U(i), np.arange(3, dtype=U) + U(i), np.arange(3, dtype=U)) for i in range(3)])
   zero = np.zeros((), gnomon.dtypes.float0)
   _, (t, _) = gnomon.jvp(
-      lambda a: lax.threefry2x32_p.bind(a, U(1), U(2), U(3)), (U(1),), (zero,))
+      lambda a: lax.threefry2x32_p.apply(a, U(1), U(2), U(3)), (U(1),), (zero,))
   assert t.dtype == gnomon.dtypes.float0
 
 
@@ -115,9 +115,9 @@ def test_rng_uniform() -> None:
 
 
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: lax.threefry2x32_p.bind(np.int32(1), U(1), U(1), U(1)), TypeError, "uint32"),
-    (lambda: lax.threefry2x32_p.bind(*[np.ones(n, U) for n in (2, 2, 3, 3)]), TypeError,
-     "incompatible shapes"),
+    (lambda: lax.threefry2x32_p.apply(np.int32(1), U(1), U(1), U(1)), TypeError, "uint32"),
+    (lambda: lax.threefry2x32_p.apply(*[np.ones(n, U) for n in (2, 2, 3, 3)]),
+     TypeError, "incompatible shapes"),
     (lambda: lax.rng_bit_generator(np.zeros(2, U), (3,)), TypeError, r"uint32\[4\]"),
     (lambda: lax.rng_bit_generator(np.zeros(4, "i4"), (3,)), TypeError, "int32"),
     (lambda: lax.rng_bit_generator(np.zeros(4, U), (3,), "int32"), TypeError, "unsupp"),

@@ -289,7 +289,7 @@ def scattered(x: Any, source: Any, better: Any, add: Any, init: Any) -> Any:
 def test_scattering() -> None:
   x, source = distinct((4, 5)).astype("f"), distinct((2, 5), 1).astype("f")
   for select_prim, better in ((lax.ge_p, np.greater_equal), (lax.le_p, np.less_equal)):
-    got = lax.select_and_scatter_add_p.bind(
+    got = lax.select_and_scatter_add_p.apply(
         source, x, select_prim=select_prim, **SELECT)[0]
     assert_close(got, scattered(x, source, better, np.add, 0))
 
@@ -330,7 +330,7 @@ def test_scattering_with_any_function() -> None:
   x, source = distinct((4, 5)).astype("f"), distinct((2, 5), 1).astype("f")
 
   def f(x: Any, source: Any, init: Any) -> Any:
-    return lax.select_and_scatter_p.bind(x, source, init, **programs(), **SELECT)[0]
+    return lax.select_and_scatter_p.apply(x, source, init, **programs(), **SELECT)[0]
 
   init = np.float32(2)
   assert_close(f(x, source, init), scattered(
@@ -353,7 +353,7 @@ def test_selections_are_linear(p: Any) -> None:
         **SELECT, "base_dilation": (1, 2), "window_dilation": (2, 1)}
 
   def f(t: Any, x: Any) -> Any:
-    return p.bind(t, x, select_prim=lax.ge_p, **params)[0]
+    return p.apply(t, x, select_prim=lax.ge_p, **params)[0]
 
   with gnomon.enable_x64(True):
     check_grads(f, (t, x), 2, ("fwd", "rev"))
@@ -431,9 +431,9 @@ def closes_over_a_tracer() -> Any:
     (lambda: call(x=(X, X[:2]), init=(0.0, 0.0), f=lambda a, b: a), TypeError,
      "operands of one shape"),
     (closes_over_a_tracer, NotImplementedError, "may depend on its arguments only"),
-    (lambda: lax.select_and_scatter_add_p.bind(
+    (lambda: lax.select_and_scatter_add_p.apply(
         X, X, select_prim=lax.ge_p, **SELECT), TypeError, "an element a window"),
-    (lambda: lax.select_and_scatter_add_p.bind(
+    (lambda: lax.select_and_scatter_add_p.apply(
         X, X, select_prim=lax.gt_p, **SELECT), TypeError, "needs ge_p or le_p"),
 ])
 def test_errors(bad: Any, error: Any, match: str) -> None:

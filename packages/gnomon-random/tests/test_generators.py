@@ -33,14 +33,14 @@ ANSWERS: list[tuple[Any, list[int], list[int]]] = [
 
 @pytest.mark.parametrize(("cipher", "words", "answer"), ANSWERS)
 def test_known_answers(cipher: Any, words: list[int], answer: list[int]) -> None:
-  assert [int(x) for x in cipher.bind(*map(U, words))] == answer
+  assert [int(x) for x in cipher.apply(*map(U, words))] == answer
 
 
 def test_ciphers_say_what_they_need() -> None:
   with pytest.raises(TypeError, match="philox2x32 needs uint32 operands, 1 of the key"):
-    _ciphers.philox2x32_p.bind(U(1), U(2))
+    _ciphers.philox2x32_p.apply(U(1), U(2))
   with pytest.raises(TypeError, match="int32"):
-    _ciphers.philox2x32_p.bind(U(1), U(2), np.int32(3))
+    _ciphers.philox2x32_p.apply(U(1), U(2), np.int32(3))
 
 
 # Recorded from JAX 0.10.2 by tools/record_random_generators.py.
@@ -71,7 +71,7 @@ def test_layouts_do_not_mix() -> None:
 
 def test_words_in_halves() -> None:
   key, count = np.arange(2, dtype=U), np.arange(5, dtype=U).reshape(1, 5)
-  x, y = random._threefry.lax.threefry2x32_p.bind(
+  x, y = random._threefry.lax.threefry2x32_p.apply(
       U(0), U(1), np.arange(3, dtype=U), np.array([3, 4, 0], U))
   expected = np.concatenate([x, y])[:5]
   np.testing.assert_array_equal(threefry_2x32(key, count), expected.reshape(1, 5))

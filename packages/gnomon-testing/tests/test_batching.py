@@ -32,11 +32,11 @@ def _(ctx: Any, x: Any) -> Any:
 
 @batch_rule.define(crooked_p)
 def _(axis: Any, args: Any, dims: Any) -> Any:
-  return crooked_p.bind(*args), (0,)
+  return crooked_p.apply(*args), (0,)
 
 
 def crooked(x: Any) -> Any:
-  return crooked_p.bind(x)[0]
+  return crooked_p.apply(x)[0]
 
 
 def test_right_rules_pass() -> None:

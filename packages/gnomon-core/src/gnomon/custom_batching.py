@@ -84,7 +84,7 @@ class custom_vmap:
 
     call, outer = stage_function(flat, avals)
     rule = _Rule(self.vmap_rule, len(outer), tree, out_tree)
-    outs = custom_vmap_call_p.bind(
+    outs = custom_vmap_call_p.apply(
         *outer, *leaves, call=call, rule=rule,
         in_tree=flatten(([0] * len(outer), tree.unflatten(range(len(leaves)))))[1],
         out_tree=out_tree)

@@ -128,7 +128,7 @@ def test_enable_checks_checks_what_is_traced(ops: Any) -> None:
 
 
 def test_a_parameter_without_hash_is_told_when_it_is_bound(ops: Any) -> None:
-  for bind in (gnomon.make_jaxpr(lambda x: pair_p.bind(x, axes=[0])),
-               lambda x: pair_p.bind(x, axes=[0])):
+  for bind in (gnomon.make_jaxpr(lambda x: pair_p.apply(x, axes=[0])),
+               lambda x: pair_p.apply(x, axes=[0])):
     with pytest.raises(TypeError, match=r"parameter axes=\[0\] of test_pair .*a tuple"):
       bind(np.ones(3, np.float32))

@@ -117,7 +117,7 @@ def pure_callback(
         f"{[*_METHODS, None]}, but got: {vmap_method}")
   flat, leaves, avals, tree = _prepare(
       "pure_callback", callback, result_shape_dtypes, args, kwargs)
-  outs = pure_callback_p.bind(
+  outs = pure_callback_p.apply(
       *leaves, callback=flat, result_avals=avals, sharding=sharding,
       vmap_method=vmap_method)
   return tree.unflatten(outs)
@@ -159,7 +159,7 @@ def io_callback(
   """
   flat, leaves, avals, tree = _prepare(
       "io_callback", callback, result_shape_dtypes, args, kwargs)
-  outs = io_callback_p.bind(
+  outs = io_callback_p.apply(
       *leaves, callback=flat, result_avals=avals, sharding=sharding,
       ordered=bool(ordered))
   return tree.unflatten(outs)
@@ -336,7 +336,7 @@ def _one_by_one(
   def step(carry: Any, rows: list[Any]) -> Any:
     it = iter(rows)
     operands = [x if d is None else next(it) for x, d in zip(args, dims)]
-    return carry, p.bind(*operands, **params)
+    return carry, p.apply(*operands, **params)
 
   _, outs = lax().scan(step, (), mapped, axis.size, unroll=unroll)
   return outs, (0,) * len(outs)
@@ -361,7 +361,7 @@ def _(axis: Any, args: Values, dims: Sequence[int | None], *, result_avals: Aval
     size = axis.size if vmap_method == "broadcast_all" else 1
     operands = [
         expand(x, size) if d is None else move(x, d, 0) for x, d in zip(args, dims)]
-  outs = pure_callback_p.bind(
+  outs = pure_callback_p.apply(
       *operands, vmap_method=vmap_method, result_avals=tuple([
           a.update(shape=(axis.size, *a.shape)) for a in result_avals]), **params)
   return outs, (0,) * len(outs)

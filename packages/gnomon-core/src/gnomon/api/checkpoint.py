@@ -169,12 +169,12 @@ def checkpoint_name(x: Any, name: str) -> Any:
   >>> float(checkpoint_name(1.0, 'scores'))
   1.0
   """
-  return tree_map(lambda leaf: name_p.bind(leaf, name=name)[0], x)
+  return tree_map(lambda leaf: name_p.apply(leaf, name=name)[0], x)
 
 
 name_p = Primitive("name")
 typing_rule.define(name_p)(lambda x, *, name: (x,))
 lower.define(name_p)(lambda ctx, x, *, name: [x])
 jvp_rule.define(name_p)(
-    lambda primals, tangents, *, name: (name_p.bind(*primals, name=name), tangents))
+    lambda primals, tangents, *, name: (name_p.apply(*primals, name=name), tangents))
 elementwise_batch(name_p)

@@ -61,7 +61,7 @@ def constrain(x: Any, place: Any) -> Any:
   aval = tools.check_leaf(x, "with_sharding_constraint", lambda: "x")
   sharding.check_compatible_aval(aval.shape)
   sharding.shard_shape(aval.shape)
-  return sharding_constraint_p.bind(x, sharding=sharding)[0]
+  return sharding_constraint_p.apply(x, sharding=sharding)[0]
 
 
 sharding_constraint_p = Primitive("sharding_constraint")
@@ -84,7 +84,7 @@ def _(ctx: Any, x: Any, *, sharding: Any) -> Sequence[Any]:
 
 linear(
     sharding_constraint_p,
-    lambda cts, args, **params: sharding_constraint_p.bind(cts[0], **params))
+    lambda cts, args, **params: sharding_constraint_p.apply(cts[0], **params))
 
 
 @batch_rule.define(sharding_constraint_p)
@@ -94,7 +94,7 @@ def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], *, sharding: Any) -> 
     entries = [*sharding.spec, *[None] * (typeof(x).ndim - 1 - len(sharding.spec))]
     entries.insert(d, UNCONSTRAINED)
     sharding = sharding.update(spec=sharding.spec.update(partitions=tuple(entries)))
-  return sharding_constraint_p.bind(x, sharding=sharding), [d]
+  return sharding_constraint_p.apply(x, sharding=sharding), [d]
 
 
 def constraints_of(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:

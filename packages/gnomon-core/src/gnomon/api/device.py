@@ -87,7 +87,7 @@ def _put(x: Any, place: Any) -> Any:
   device = device_of(place)
   aval = tools.check_leaf(x, "device_put", lambda: "x")
   if isinstance(x, Tracer):
-    return device_put_p.bind(x, device=device)[0]
+    return device_put_p.apply(x, device=device)[0]
   if type(x) is Array or isinstance(x, WrappedArray):
     if device is None:
       return x
@@ -130,7 +130,7 @@ impl_rule.define(device_put_p)(lambda x, *, device: (_put(x, device),))
 lower.define(device_put_p)(lambda ctx, x, *, device: [x])
 linear(
     device_put_p,
-    lambda cts, args, *, device: device_put_p.bind(cts[0], device=device))
+    lambda cts, args, *, device: device_put_p.apply(cts[0], device=device))
 elementwise_batch(device_put_p)
 
 

@@ -269,7 +269,7 @@ class JitInfo:
       donated = self.donated(tree, static)
       if self.shardings is not None:
         leaves = _placement().constrained_in(self, leaves, tree)
-      bind = bind_call if traced.refs else Primitive.bind
+      bind = bind_call if traced.refs else Primitive.apply
       outs = bind(
           jit_p, *traced.outer, *leaves, jaxpr=traced.jaxpr, name=self.name,
           donated_invars=(False,) * len(traced.outer) + donated, inline=self.inline,

@@ -75,7 +75,7 @@ def linear_call(
     return outs
 
   callee, outer = stage_function(flat, [typeof(x) for x in (*res, *lin)])
-  outs = linear_call_p.bind(
+  outs = linear_call_p.apply(
       *outer, *res, *lin, callee=callee, num_callee_consts=len(outer), num_res=len(res),
       transpose_thunk=Thunk(lambda avals: stage_function(back, avals)))
   return out_tree.unflatten(outs)
@@ -112,10 +112,11 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, num_callee_consts: int
     raise NotImplementedError(
         "linear_call is not differentiated in its residual arguments, nor in what its "
         "function closes over: use custom_vjp, or stop_gradient on them")
-  outs = linear_call_p.bind(*primals, **params)
+  outs = linear_call_p.apply(*primals, **params)
   if all(type(t) is Zero for t in tangents):
     return outs, [Zero(typeof(o).to_tangent_aval()) for o in outs]
-  return outs, linear_call_p.bind(*primals[:n], *map(instantiate, tangents[n:]), **params)
+  return outs, linear_call_p.apply(
+      *primals[:n], *map(instantiate, tangents[n:]), **params)
 
 
 @transpose_rule.define(linear_call_p)
@@ -131,7 +132,7 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, callee: ClosedJaxpr,
       raise TypeError(
           f"linear_call: its transpose must give a cotangent of the type {want}, got {a}")
   consts = args[:num_callee_consts]
-  found = linear_call_p.bind(
+  found = linear_call_p.apply(
       *outer, *operands, callee=back, num_callee_consts=len(outer), num_res=num_res,
       transpose_thunk=Thunk(lambda _: (callee, consts)))
   return [None] * n + [
@@ -157,7 +158,7 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, callee: ClosedJax
         (0,) * len(back.out_avals))
     return back, outer
 
-  outs = linear_call_p.bind(
+  outs = linear_call_p.apply(
       *args[:n], *lin, callee=batched, num_callee_consts=num_callee_consts,
       num_res=num_res, transpose_thunk=Thunk(stage))
   return outs, [0] * len(outs)

@@ -25,7 +25,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 def _stopped(x: Any) -> Any:
-  out = stop_gradient_p.bind(x)[0]
+  out = stop_gradient_p.apply(x)[0]
   while isinstance(out, JVPTracer) and type(out.tangent) is Zero:
     out = out.primal  # what has no derivative need not be differentiated any more
   return out

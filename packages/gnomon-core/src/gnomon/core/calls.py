@@ -17,7 +17,7 @@ def bind_call(p: Primitive, *operands: Any, **params: Any) -> tuple[Any, ...]:
       from gnomon.core import discharge  # loaded when a program has references
 
       return tuple(discharge.bind(p, operands, params))
-  return p.bind(*operands, **params)
+  return p.apply(*operands, **params)
 
 
 def is_ref(x: Any) -> bool:

@@ -22,7 +22,7 @@ transpose_p = Primitive("transpose")
 
 def broadcast(x: Any, shape: tuple[int, ...], dims: tuple[int, ...]) -> Any:
   """`broadcast_in_dim` without checks."""
-  return broadcast_in_dim_p.bind(
+  return broadcast_in_dim_p.apply(
       x, shape=shape, broadcast_dimensions=dims, sharding=None)[0]
 
 
@@ -38,10 +38,10 @@ def linear(p: Primitive, transpose: Callable[..., Sequence[Any]]) -> None:
 
   @jvp_rule.define(p)
   def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    outs = p.bind(*primals, **params)
+    outs = p.apply(*primals, **params)
     if type(tangents[0]) is Zero:
       return outs, [Zero(typeof(o).to_tangent_aval()) for o in outs]
-    return outs, p.bind(*tangents, **params)
+    return outs, p.apply(*tangents, **params)
 
   transpose_rule.define(p)(transpose)
 
@@ -60,7 +60,7 @@ def defjvp(
 
   @jvp_rule.define(p)
   def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    outs = p.bind(*primals, **params)
+    outs = p.apply(*primals, **params)
     ans = outs[0]
     out: ShapedArray = ans.aval  # what `bind` gives is an array or a tracer
     total: Any = None
@@ -82,7 +82,7 @@ def defjvp(
             continue
           if typeof(part).shape != shape:
             part = broadcast(part, shape, ())
-          total = part if total is None else add_any_p.bind(total, part)[0]
+          total = part if total is None else add_any_p.apply(total, part)[0]
     return outs, (Zero(out.to_tangent_aval()) if total is None else total,)
 
 
@@ -91,7 +91,7 @@ def no_derivative(p: Primitive) -> None:
 
   @jvp_rule.define(p)
   def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    outs = p.bind(*primals, **params)
+    outs = p.apply(*primals, **params)
     return outs, [Zero(typeof(o).to_tangent_aval()) for o in outs]
 
 
@@ -110,7 +110,7 @@ def unbroadcast(ct: Any, aval: Any) -> Any:
     return ct
   kept = tuple(d for d, n in enumerate(aval.shape) if n == shape[d])
   axes = tuple(d for d in range(len(shape)) if d not in kept)
-  ct = reduce_sum_p.bind(ct, axes=axes, out_sharding=None)[0]
+  ct = reduce_sum_p.apply(ct, axes=axes, out_sharding=None)[0]
   return ct if not aval.shape else broadcast(ct, aval.shape, kept)
 
 
@@ -121,7 +121,7 @@ def move(x: Any, source: int, destination: int) -> Any:
   n = typeof(x).ndim
   order = [d for d in range(n) if d != source]
   order.insert(destination, source)
-  return transpose_p.bind(x, permutation=tuple(order))[0]
+  return transpose_p.apply(x, permutation=tuple(order))[0]
 
 
 def elementwise_batch(p: Primitive) -> None:
@@ -130,10 +130,10 @@ def elementwise_batch(p: Primitive) -> None:
   @batch_rule.define(p)
   def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
     if len(args) == 1:
-      outs = p.bind(*args, **params)
+      outs = p.apply(*args, **params)
       return outs, [dims[0]] * len(outs)
     aligned, d = align(axis, args, dims)
-    outs = p.bind(*aligned, **params)
+    outs = p.apply(*aligned, **params)
     return outs, [d] * len(outs)
 
 

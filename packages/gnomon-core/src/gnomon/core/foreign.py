@@ -52,10 +52,6 @@ class Primitive(primitive.Primitive, metaclass=_AnyPrimitive):
     super().__init__(name)
     self._bind: Callable[..., Any] | None = None
 
-  @property
-  def several(self) -> bool:
-    return bool(self.multiple_results)
-
   def bind(self, *args: Any, **params: Any) -> Any:
     """Applies the operation under the current trace."""
     if self._bind is not None:

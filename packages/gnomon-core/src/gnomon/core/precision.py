@@ -31,7 +31,7 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     TypeError: `operand` is not floating-point.
     ValueError: a number of bits is too small.
   """
-  return reduce_precision_p.bind(
+  return reduce_precision_p.apply(
       operand, exponent_bits=operator.index(exponent_bits),
       mantissa_bits=operator.index(mantissa_bits))[0]
 
@@ -61,5 +61,5 @@ def _(ctx: Any, x: Any, *, exponent_bits: int, mantissa_bits: int) -> Sequence[A
 
 
 linear(
-    reduce_precision_p, lambda cts, args, **bits: reduce_precision_p.bind(*cts, **bits))
+    reduce_precision_p, lambda cts, args, **bits: reduce_precision_p.apply(*cts, **bits))
 elementwise_batch(reduce_precision_p)

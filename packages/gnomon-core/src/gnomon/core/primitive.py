@@ -9,7 +9,7 @@ from gnomon.core.trace import current
 _all: list[Primitive] = []
 
 
-# In JAX, what these give is a list; of others it is the result itself. Views for other
+# `bind` of these gives a list in JAX; of others it gives the result itself. Views for other
 # libraries (`interpreters`, `extend`) speak in that way of all primitives.
 _SEVERAL = frozenset({
     "approx_top_k", "call", "closed_call", "cond", "custom_jvp_call", "custom_lin",
@@ -22,13 +22,13 @@ _SEVERAL = frozenset({
 class Primitive:
   """An operation's name.
 
-  `bind` hands the operands to the current trace; the result is always a tuple.
+  `apply` hands the operands to the current trace; the result is always a tuple. `bind` is
+  the same for other libraries: a list of results, or the only one, as in JAX.
   """
 
   __slots__ = ("__weakref__", "call", "name")
 
   # Attributes of JAX's primitives that walkers of jaxprs look at.
-  multiple_results: Any = True
   call_primitive: Any = False
   map_primitive: Any = False
 
@@ -40,14 +40,18 @@ class Primitive:
   def __repr__(self) -> str:
     return self.name
 
-  def bind(self, *args: Any, **params: Any) -> tuple[Any, ...]:
-    """Applies the primitive under the current trace."""
+  def apply(self, *args: Any, **params: Any) -> tuple[Any, ...]:
+    """Applies the primitive under the current trace; the results, always a tuple."""
     return current.get().process(self, args, params)
 
+  def bind(self, *args: Any, **params: Any) -> Any:
+    """Applies the primitive: a list of results if it has several, else the only one."""
+    outs = current.get().process(self, args, params)
+    return list(outs) if self.multiple_results or len(outs) != 1 else outs[0]
 
   @property
-  def several(self) -> bool:
-    """Whether other libraries expect a list of results, even of one."""
+  def multiple_results(self) -> Any:
+    """Whether `bind` gives a list, even of one result."""
     return self.name in _SEVERAL
 
   def get_bind_params(self, params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -156,7 +156,7 @@ def freeze(ref: Any) -> Any:
   """
   _check(ref, "freeze")
   if is_bound(ref):
-    return freeze_p.bind(ref)[0]
+    return freeze_p.apply(ref)[0]
   value = content(ref)
   free(ref)
   return value
@@ -170,7 +170,7 @@ def free_ref(ref: Any) -> None:
   """
   _check(ref, "free_ref")
   if is_bound(ref):
-    free_ref_p.bind(ref)
+    free_ref_p.apply(ref)
   else:
     content(ref)
     free(ref)
@@ -262,7 +262,7 @@ def read_all(leaves: Values) -> list[Any]:
 def get_bound(ref: Any, operands: Values, transforms: Transforms) -> Any:
   """`get` with parsed indices."""
   if is_bound(ref):
-    return get_p.bind(ref, *operands, transforms=transforms)[0]
+    return get_p.apply(ref, *operands, transforms=transforms)[0]
   if type(ref) is not Ref:
     return read(ref.content(), operands, transforms)
   array = alive(ref)._array
@@ -290,7 +290,7 @@ def swap(ref: Any, idx: Any, value: Any, _function_name: str = "ref_swap") -> An
 def swap_bound(ref: Any, value: Any, operands: Values, transforms: Transforms) -> Any:
   """`swap` with parsed indices and a value that fits."""
   if is_bound(ref):
-    return swap_p.bind(ref, value, *operands, transforms=transforms)[0]
+    return swap_p.apply(ref, value, *operands, transforms=transforms)[0]
   old = content(ref)
   _put(ref, old, value, operands, transforms, add=False)
   return read(old, operands, transforms)
@@ -308,7 +308,7 @@ def set(ref: Any, idx: Any, value: Any) -> None:
   ref, transforms, operands = resolve(ref, idx, "ref_set")
   value = _fitting(ref, transforms, operands, value, "swap")
   if is_bound(ref):
-    swap_p.bind(ref, value, *operands, transforms=transforms)
+    swap_p.apply(ref, value, *operands, transforms=transforms)
   else:
     _write(ref, value, operands, transforms, add=False)
 
@@ -333,7 +333,7 @@ def addupdate(ref: Any, idx: Any, x: Any) -> None:
 def addupdate_bound(ref: Any, x: Any, operands: Values, transforms: Transforms) -> None:
   """`addupdate` with parsed indices and a value that fits."""
   if is_bound(ref):
-    addupdate_p.bind(ref, x, *operands, transforms=transforms)
+    addupdate_p.apply(ref, x, *operands, transforms=transforms)
   else:
     _write(ref, x, operands, transforms, add=True)
 
@@ -478,7 +478,7 @@ def _no_derivative(p: Primitive) -> None:
   def _(primals: Values, tangents: Values, **params: Any) -> Any:
     if not _has_no_derivative(primals[0].aval):
       raise not_here(primals[0].aval, False, "a set/swap operation")
-    outs = p.bind(*primals, **params)
+    outs = p.apply(*primals, **params)
     return outs, [Zero(o.aval.to_tangent_aval()) for o in outs]
 
 

@@ -49,7 +49,7 @@ def broadcast_in_dim(
   aval = typeof(operand)
   if aval.shape == shape and dims == tuple(range(len(shape))) and not _is_raw(operand):
     return operand
-  return broadcast_in_dim_p.bind(
+  return broadcast_in_dim_p.apply(
       operand, shape=shape, broadcast_dimensions=dims, sharding=out_sharding)[0]
 
 
@@ -115,7 +115,7 @@ linear(broadcast_in_dim_p, _transpose_broadcast)
 def _(axis: Any, args: Values, dims: Values, *, shape: Shape, broadcast_dimensions: Shape,
       sharding: Any) -> tuple[Values, Values]:
   x = move(args[0], dims[0], 0)
-  out = broadcast_in_dim_p.bind(
+  out = broadcast_in_dim_p.apply(
       x, shape=(axis.size, *shape),
       broadcast_dimensions=(0, *(d + 1 for d in broadcast_dimensions)), sharding=sharding)
   return out, (0,)
@@ -131,9 +131,9 @@ def full(shape: Shape, value: Any, dtype: Any) -> Any:
   """An array of `shape` filled with the scalar `value`."""
   scalar = np.asarray(value, dtype)
   if not shape:
-    return convert_element_type_p.bind(
+    return convert_element_type_p.apply(
         scalar, new_dtype=scalar.dtype, weak_type=False, sharding=None)[0]
-  return broadcast_in_dim_p.bind(
+  return broadcast_in_dim_p.apply(
       scalar, shape=tuple(shape), broadcast_dimensions=(), sharding=None)[0]
 
 
@@ -178,7 +178,7 @@ def reshape(
     return reshape(transpose(operand, tuple(dimensions)), new_sizes)
   if x.shape == new_sizes and not _is_raw(operand):
     return operand
-  return reshape_p.bind(
+  return reshape_p.apply(
       operand, new_sizes=new_sizes, dimensions=None, sharding=out_sharding)[0]
 
 
@@ -248,7 +248,7 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     raise ValueError(f"squeeze: dimensions are not unique: {tuple(dimensions)}")
   if not dims and not _is_raw(array):
     return array
-  return squeeze_p.bind(array, dimensions=tuple(sorted(dims)))[0]
+  return squeeze_p.apply(array, dimensions=tuple(sorted(dims)))[0]
 
 
 squeeze_p = Primitive("squeeze")
@@ -276,7 +276,7 @@ linear(squeeze_p, lambda cts, args, **_: [reshape(cts[0], args[0].aval.shape)])
 def _(axis: Any, args: Values, dims: Values, *,
       dimensions: Shape) -> tuple[Values, Values]:
   x = move(args[0], dims[0], 0)
-  return squeeze_p.bind(x, dimensions=tuple(d + 1 for d in dimensions)), (0,)
+  return squeeze_p.apply(x, dimensions=tuple(d + 1 for d in dimensions)), (0,)
 
 
 # ---- transpose
@@ -295,7 +295,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
   permutation = tuple(int(d) for d in permutation)
   if permutation == tuple(range(typeof(operand).ndim)) and not _is_raw(operand):
     return operand
-  return transpose_p.bind(operand, permutation=permutation)[0]
+  return transpose_p.apply(operand, permutation=permutation)[0]
 
 
 
@@ -333,7 +333,7 @@ def _(axis: Any, args: Values, dims: Values, *,
       permutation: Shape) -> tuple[Values, Values]:
   d = dims[0]
   perm = (d, *(p + (p >= d) for p in permutation))
-  return transpose_p.bind(args[0], permutation=perm), (0,)
+  return transpose_p.apply(args[0], permutation=perm), (0,)
 
 
 # ---- convert_element_type
@@ -363,12 +363,12 @@ def convert(operand: Any, dtype: Any, weak_type: bool = False) -> Any:
   if dtypes.issubdtype(x.dtype, np.complexfloating) and not dtypes.issubdtype(
       dtype, np.complexfloating) and dtype != np.bool_:
     operand = _real(operand)
-  return convert_element_type_p.bind(
+  return convert_element_type_p.apply(
       operand, new_dtype=dtype, weak_type=weak_type, sharding=None)[0]
 
 
 def _real(x: Any) -> Any:
-  return real_p.bind(x)[0]
+  return real_p.apply(x)[0]
 
 
 real_p = Primitive("real")  # its rules stand in lax: only this conversion needs it here
@@ -394,7 +394,7 @@ def _(ctx: Any, x: Any, **_: Any) -> Values:
 @jvp_rule.define(convert_element_type_p)
 def _(primals: Values, tangents: Values, *, new_dtype: Any, weak_type: bool,
       sharding: Any) -> tuple[Values, Values]:
-  outs = convert_element_type_p.bind(
+  outs = convert_element_type_p.apply(
       primals[0], new_dtype=new_dtype, weak_type=weak_type, sharding=sharding)
   out = typeof(outs[0]).to_tangent_aval()
   if type(tangents[0]) is Zero or out.dtype == dtypes.float0:
@@ -429,7 +429,7 @@ def select_n(which: Any, *cases: Any) -> Any:
   """
   if not cases:
     raise ValueError("select_n needs at least one case")
-  return select_n_p.bind(which, *cases)[0]
+  return select_n_p.apply(which, *cases)[0]
 
 
 select_n_p = Primitive("select_n")
@@ -467,13 +467,13 @@ def _known_case(which: Any) -> int | None:
 
 @jvp_rule.define(select_n_p)
 def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
-  outs = select_n_p.bind(*primals)
+  outs = select_n_p.apply(*primals)
   ts, i = tangents[1:], _known_case(primals[0])
   if i is not None and 0 <= i < len(ts):
     return outs, (ts[i],)
   if all(type(t) is Zero for t in ts):
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, select_n_p.bind(primals[0], *map(instantiate, ts))
+  return outs, select_n_p.apply(primals[0], *map(instantiate, ts))
 
 
 @transpose_rule.define(select_n_p)
@@ -493,7 +493,7 @@ def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
   wd, *cds = dims
   fixed = all(d is None for d in cds)
   if fixed and typeof(which).ndim == 1 and typeof(cases[0]).ndim == 0:
-    return select_n_p.bind(which, *(expand(c, axis.size) for c in cases)), (0,)
+    return select_n_p.apply(which, *(expand(c, axis.size) for c in cases)), (0,)
   cases = [
       expand(c, axis.size) if d is None else move(c, d, 0) for c, d in zip(cases, cds)]
   shape = typeof(cases[0]).shape
@@ -503,7 +503,7 @@ def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
       which = broadcast_in_dim(which, shape, (0,))
   elif typeof(which).ndim:
     which = expand(which, axis.size)
-  return select_n_p.bind(which, *cases), (0,)
+  return select_n_p.apply(which, *cases), (0,)
 
 
 def slice_axis(x: Any, start: int, stop: int, axis: int) -> Any:
@@ -513,7 +513,7 @@ def slice_axis(x: Any, start: int, stop: int, axis: int) -> Any:
     return x
   starts, limits = [0] * len(shape), list(shape)
   starts[axis], limits[axis] = start, stop
-  return slice_p.bind(
+  return slice_p.apply(
       x, start_indices=tuple(starts), limit_indices=tuple(limits), strides=None)[0]
 
 
@@ -526,7 +526,7 @@ def reduce_sum(
   axes = tuple(axes)
   if not axes and not _is_raw(operand):
     return operand
-  return reduce_sum_p.bind(operand, axes=axes, out_sharding=out_sharding)[0]
+  return reduce_sum_p.apply(operand, axes=axes, out_sharding=out_sharding)[0]
 
 
 @typing_rule.define(reduce_sum_p)
@@ -563,7 +563,7 @@ def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
       out_sharding: Any = None) -> tuple[Values, Values]:
   d = dims[0]
   axes = tuple(a + (a >= d) for a in axes)
-  out = reduce_sum_p.bind(args[0], axes=axes, out_sharding=out_sharding)
+  out = reduce_sum_p.apply(args[0], axes=axes, out_sharding=out_sharding)
   return out, (d - sum(a < d for a in axes),)
 
 
@@ -572,11 +572,11 @@ def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
 
 def copy(x: Any) -> Any:
   """A copy of an array in a buffer of its own."""
-  return copy_p.bind(x)[0]
+  return copy_p.apply(x)[0]
 
 
 copy_p = Primitive("copy")
 typing_rule.define(copy_p)(lambda x: (x,))
 lower.define(copy_p)(lambda ctx, x: [x])
-linear(copy_p, lambda cts, args: list(copy_p.bind(cts[0])))
+linear(copy_p, lambda cts, args: list(copy_p.apply(cts[0])))
 elementwise_batch(copy_p)

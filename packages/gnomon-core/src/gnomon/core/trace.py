@@ -38,7 +38,7 @@ class Trace:
   def process(
       self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
     outs = self.process_primitive(primitive, args, params)
-    return tuple(outs) if primitive.several else (outs,)
+    return tuple(outs) if primitive.multiple_results else (outs,)
 
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
     return tuple(self.process_custom_jvp_call(
@@ -58,7 +58,7 @@ class Trace:
       raise NotImplementedError(
           f"the trace {type(self).__name__} must define process_primitive")
     outs = self.process(primitive, tracers, params)
-    return list(outs) if primitive.several else outs[0]
+    return list(outs) if primitive.multiple_results else outs[0]
 
   def process_custom_jvp_call(
       self, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, *,

@@ -306,7 +306,7 @@ def breakpoint(
         f"gnomon.debug.breakpoint: unknown backend {backend!r}; there is 'cli'")
   stack = _Stack(frames_here(filter_frames, num_frames), kwargs)
   operands = stack.collect()
-  debug_callback_p.bind(
+  debug_callback_p.apply(
       *operands, callback=stack,
       effect=ordered_debug_effect if ordered else debug_effect, partitioned=False)
   return token

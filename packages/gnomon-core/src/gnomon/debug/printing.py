@@ -86,7 +86,7 @@ def _call(callback: Any, args: Any, kwargs: Any, ordered: bool, partitioned: boo
         f"type {type(callback)}: {callback!r}. For a message use gnomon.debug.print")
   _check_order(ordered, partitioned)
   arrays, tree, static = _split(args, kwargs)
-  debug_callback_p.bind(
+  debug_callback_p.apply(
       *arrays, callback=_Flat(callback, tree, static),
       effect=ordered_debug_effect if ordered else debug_effect, partitioned=partitioned)
 
@@ -225,7 +225,7 @@ def _print(fmt: Any, args: Any, kwargs: Any, ordered: bool, partitioned: bool,
   else:
     placeholders = _check_format(fmt, args, kwargs)
   arrays, tree, static = _split(args, kwargs)
-  debug_print_p.bind(
+  debug_print_p.apply(
       *arrays, fmt=fmt, ordered=bool(ordered), partitioned=bool(partitioned),
       in_tree=tree, static_args=static, np_printoptions=_printoptions(),
       has_placeholders=placeholders, logging_record=_record() if use_logging else None)
@@ -335,7 +335,7 @@ def _define(p: Primitive, run: Callable[..., tuple[Any, ...]]) -> None:
 
   @jvp_rule.define(p)
   def _(primals: Values, tangents: Values, **params: Any) -> Any:
-    return p.bind(*primals, **params), ()
+    return p.apply(*primals, **params), ()
 
   @transpose_rule.define(p)
   def _(cts: Values, args: Values, **_: Any) -> Any:
@@ -344,7 +344,7 @@ def _define(p: Primitive, run: Callable[..., tuple[Any, ...]]) -> None:
   @batch_rule.define(p)
   def _(axis: Any, args: Values, dims: Sequence[int | None], **params: Any) -> Any:
     for i in range(axis.size):
-      p.bind(*(_element(x, d, i) for x, d in zip(args, dims)), **params)
+      p.apply(*(_element(x, d, i) for x, d in zip(args, dims)), **params)
     return (), ()
 
 

@@ -39,7 +39,7 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Any], None]) -> No
   >>> gnomon.debug.inspect_array_sharding(jnp.zeros(3), callback=show)
   1
   """
-  tree_map(lambda x: inspect_sharding_p.bind(x, callback=callback), value)
+  tree_map(lambda x: inspect_sharding_p.apply(x, callback=callback), value)
 
 
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
@@ -200,7 +200,7 @@ def _(ctx: Any, x: Any, *, callback: Callable[[Any], None]) -> tuple[()]:
 
 @jvp_rule.define(inspect_sharding_p)
 def _(primals: Any, tangents: Any, **params: Any) -> Any:
-  return inspect_sharding_p.bind(*primals, **params), ()
+  return inspect_sharding_p.apply(*primals, **params), ()
 
 
 @transpose_rule.define(inspect_sharding_p)
@@ -210,4 +210,4 @@ def _(cts: Any, args: Any, **_: Any) -> Any:
 
 @batch_rule.define(inspect_sharding_p)
 def _(axis: Any, args: Any, dims: Any, **params: Any) -> Any:
-  return inspect_sharding_p.bind(*args, **params), ()
+  return inspect_sharding_p.apply(*args, **params), ()

@@ -71,9 +71,9 @@ class View(MutableMapping[Primitive, Callable[..., Any]]):
 
 def unpacked(primitive: Primitive, outs: Sequence[Any]) -> Any:
   """Results as other libraries expect them of `primitive`: a list, or the only one."""
-  return list(outs) if primitive.several else outs[0]
+  return list(outs) if primitive.multiple_results else outs[0]
 
 
 def packed(primitive: Primitive, out: Any) -> Sequence[Any]:
   """A sequence of results from what other libraries' rules give for `primitive`."""
-  return list(out) if primitive.several else [out]
+  return list(out) if primitive.multiple_results else [out]

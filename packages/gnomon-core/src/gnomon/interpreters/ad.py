@@ -181,7 +181,7 @@ def defbilinear(prim: Primitive, lhs_rule: Rule, rhs_rule: Rule) -> None:
 
 def add_jaxvals(x: Any, y: Any) -> Any:
   """The sum of two tangents that are no symbolic zeros."""
-  return add_any_p.bind(x, y)[0]
+  return add_any_p.apply(x, y)[0]
 
 
 def instantiate_zeros(tangent: Any) -> Any:

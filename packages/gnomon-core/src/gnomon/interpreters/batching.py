@@ -31,7 +31,7 @@ not_mapped = None
 
 
 def _packed_dims(p: Primitive, dims: Any) -> Sequence[Any]:
-  return list(dims) if p.several else [dims]
+  return list(dims) if p.multiple_results else [dims]
 
 
 def _unpacked(p: Primitive, found: Any) -> Any:
@@ -158,7 +158,7 @@ def broadcast(x: Any, sz: int, axis: int, mesh_axis: Any) -> Any:
   if axis < 0:
     axis += len(shape) + 1
   shape.insert(axis, sz)
-  return broadcast_in_dim_p.bind(
+  return broadcast_in_dim_p.apply(
       x, shape=tuple(shape), sharding=None, broadcast_dimensions=tuple(
           i + (i >= axis) for i in range(len(shape) - 1)))[0]
 

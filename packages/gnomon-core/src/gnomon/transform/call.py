@@ -60,7 +60,7 @@ def _params(params: dict[str, Any], jaxpr: ClosedJaxpr, n_in: int) -> dict[str, 
 def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
   transformed, moved = jvp_jaxpr(jaxpr, moves_of(tangents))
   args = [*primals, *moving(tangents)]
-  outs = jit_p.bind(*args, **_params(params, transformed, len(args)))
+  outs = jit_p.apply(*args, **_params(params, transformed, len(args)))
   n = len(jaxpr.out_avals)
   return outs[:n], place(outs[n:], moved, jaxpr.out_avals)
 
@@ -70,14 +70,14 @@ def _(primals: Any, tangents: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
   primal, _, linear, moved = linearize_jaxpr(jaxpr, moves_of(tangents))
   n = len(jaxpr.out_avals)
   primal, passed = without_references(primal, n)
-  outs = jit_p.bind(*primals, **_params(params, primal, len(primals)))
+  outs = jit_p.apply(*primals, **_params(params, primal, len(primals)))
   if not any(moved):
     return outs[:n], place((), moved, jaxpr.out_avals)
   residuals = iter(outs[n:])
   args = [
       *(next(residuals) if i is None else primals[i] for i in passed),
       *moving(tangents)]
-  touts = jit_p.bind(*args, **_params(params, closed_once(linear), len(args)))
+  touts = jit_p.apply(*args, **_params(params, closed_once(linear), len(args)))
   return outs[:n], place(touts, moved, jaxpr.out_avals)
 
 
@@ -114,7 +114,7 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: ClosedJaxpr,
   known = tuple([type(x) is not UndefinedPrimal for x in args])
   transposed, moved = transpose_jaxpr(jaxpr, known, moves_of(cts))
   operands = [x for x, k in zip(args, known) if k] + moving(cts)
-  outs = jit_p.bind(*operands, **_params(params, transposed, len(operands)))
+  outs = jit_p.apply(*operands, **_params(params, transposed, len(operands)))
   linear = iter(place(outs, moved, [x.aval for x, k in zip(args, known) if not k]))
   return [None if k else next(linear) for k in known]
 
@@ -122,4 +122,4 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, jaxpr: ClosedJaxpr,
 @batch_rule.define(jit_p)
 def _(axis: Any, args: Any, dims: Any, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
   batched, places = batch_jaxpr(jaxpr, axis, tuple(dims))
-  return jit_p.bind(*args, **_params(params, batched, len(args))), places
+  return jit_p.apply(*args, **_params(params, batched, len(args))), places

@@ -153,7 +153,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: ClosedJaxpr,
   moves, real = moves_of(tangents), _real(call.out_avals)
   both, moved = jvp_jaxpr(call, moves, real)
   assert moved == real
-  outs = custom_vmap_call_p.bind(
+  outs = custom_vmap_call_p.apply(
       *primals, *moving(tangents), call=both, rule=JvpOfRule(rule, moves), **params)
   n = len(call.out_avals)
   return outs[:n], place(outs[n:], real, call.out_avals)
@@ -165,11 +165,11 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: ClosedJaxpr,
 @linearize_rule.define(custom_vmap_call_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: ClosedJaxpr,
       rule: MapRule, **params: Any) -> Any:
-  outs = custom_vmap_call_p.bind(*primals, call=call, rule=rule, **params)
+  outs = custom_vmap_call_p.apply(*primals, call=call, rule=rule, **params)
   real = _real(call.out_avals)
   if not any(real):
     return outs, place((), real, call.out_avals)
-  touts = custom_vmap_lin_p.bind(
+  touts = custom_vmap_lin_p.apply(
       *primals, *moving(tangents), call=call, rule=rule, moves=moves_of(tangents))
   return outs, place(touts, real, call.out_avals)
 
@@ -182,7 +182,7 @@ typing_rule.define(custom_vmap_lin_p)(
 
 def _expanded(*args: Any, call: ClosedJaxpr, rule: MapRule, moves: Moves) -> list[Any]:
   both, _ = jvp_jaxpr(call, moves, _real(call.out_avals))
-  outs = custom_vmap_call_p.bind(*args, call=both, rule=JvpOfRule(rule, moves))
+  outs = custom_vmap_call_p.apply(*args, call=both, rule=JvpOfRule(rule, moves))
   return list(outs[len(call.out_avals):])
 
 
@@ -247,5 +247,5 @@ def _(cts: Sequence[Any], args: Sequence[Any], *, call: ClosedJaxpr, rule: MapRu
     return trace_to_closed(back, [*call.in_avals, *real])
 
   back = memoised(call, ("vjp of custom_vmap", moves), make)
-  return [None] * n + list(custom_vmap_call_p.bind(
+  return [None] * n + list(custom_vmap_call_p.apply(
       *args[:n], *cts, call=back, rule=VjpOfRule(rule, moves)))

@@ -185,7 +185,7 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, call_jaxpr: Close
   n = len(call_jaxpr.out_avals)
   batched, places = batch_jaxpr(call_jaxpr, axis, tuple(dims), (0,) * n)
   rule = JvpRule(batched_rule(jvp, axis, dims[num_consts:]), jvp.name)
-  outs = custom_jvp_call_p.bind(
+  outs = custom_jvp_call_p.apply(
       *args, call_jaxpr=batched, jvp=rule, num_consts=num_consts, **params)
   return outs, places
 
@@ -233,7 +233,7 @@ class VjpCall:
     avals = tuple(typeof(o).to_tangent_aval() for o in outs)
     if not any(moves):
       return outs, [Zero(a) for a in avals]
-    touts = custom_lin_p.bind(
+    touts = custom_lin_p.apply(
         *res, *moving(tangents), bwd=self.bwd, num_res=len(res), res_tree=tree,
         moves=moves, in_avals=tuple(typeof(x).to_tangent_aval() for x in primals),
         out_avals=avals, symbolic_zeros=self.symbolic_zeros)
@@ -365,7 +365,7 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, call_jaxpr: Close
       call: VjpCall, num_consts: int, **params: Any) -> Any:
   n = len(call_jaxpr.out_avals)
   batched, places = batch_jaxpr(call_jaxpr, axis, tuple(dims), (0,) * n)
-  outs = custom_vjp_call_p.bind(
+  outs = custom_vjp_call_p.apply(
       *args, call_jaxpr=batched, call=call.batch(axis, dims[num_consts:]),
       num_consts=num_consts, **params)
   return outs, places
@@ -482,7 +482,7 @@ def _optional(call: VjpCall, moves: Moves, primals: Sequence[Any]) -> Any:
   avals = [typeof(x) for x in primals]
   fwd, fwd_consts = stage_function(flat, avals)
   fun, fun_consts = stage_function(call.fun, avals)
-  outs = remat_opt_p.bind(
+  outs = remat_opt_p.apply(
       *fwd_consts, *fun_consts, *primals, fwd_jaxpr=fwd, fun_jaxpr=fun,
       num_consts=(len(fwd_consts), len(fun_consts)), num_res=len(fwd.out_avals) - n)
   return outs[:n], outs[n:], tree
@@ -530,7 +530,7 @@ def _(axis: Axis, args: Sequence[Any], dims: Sequence[Any], *, fwd_jaxpr: Closed
   fwd, places = batch_jaxpr(
       fwd_jaxpr, axis, tuple(_of_fwd(dims, num_consts)), (0,) * n + (None,) * num_res)
   fun, _ = batch_jaxpr(fun_jaxpr, axis, tuple(dims[a:]), (0,) * n)
-  outs = remat_opt_p.bind(
+  outs = remat_opt_p.apply(
       *args, fwd_jaxpr=fwd, fun_jaxpr=fun, num_consts=num_consts, num_res=num_res)
   return outs, places
 

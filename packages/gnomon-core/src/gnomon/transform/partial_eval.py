@@ -109,15 +109,15 @@ def _(params: dict[str, Any]) -> Any:
 @jvp_rule.define(to_memory_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
   t = tangents[0]
-  return to_memory_p.bind(*primals, **params), (
-      (t,) if type(t) is Zero else to_memory_p.bind(t, **params))
+  return to_memory_p.apply(*primals, **params), (
+      (t,) if type(t) is Zero else to_memory_p.apply(t, **params))
 
 
 transpose_rule.define(to_memory_p)(
     lambda cts, args, **params: [
-        cts[0] if type(cts[0]) is Zero else to_memory_p.bind(cts[0], space="device")[0]])
+        cts[0] if type(cts[0]) is Zero else to_memory_p.apply(cts[0], space="device")[0]])
 batch_rule.define(to_memory_p)(
-    lambda axis, args, dims, **params: (to_memory_p.bind(*args, **params), dims))
+    lambda axis, args, dims, **params: (to_memory_p.apply(*args, **params), dims))
 
 
 # ---- the split

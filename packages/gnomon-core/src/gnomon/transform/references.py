@@ -28,7 +28,7 @@ Values = Sequence[Any]
 def _(operands: Values, *, jaxpr: ClosedJaxpr, **params: Any) -> Values:
   inner, written = pure(jaxpr)
   params["donated_invars"] = (False,) * len(operands)
-  outs = jit_p.bind(*contents(operands), jaxpr=inner, **params)
+  outs = jit_p.apply(*contents(operands), jaxpr=inner, **params)
   n = len(jaxpr.out_avals)
   put_back(operands, written, outs[n:])
   return outs[:n]

@@ -98,7 +98,7 @@ def _bind(
     **params: Any) -> tuple[Any, ...]:
   """Binds `remat_p` to a transformed program, whose constants become operands."""
   consts = closed.consts
-  return remat_p.bind(
+  return remat_p.apply(
       *consts, *args, jaxpr=opened(closed),
       prevent_cse=_joined([others] * len(consts) + list(apart)), **params)
 
@@ -161,7 +161,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr,
         [typeof(x) for x, k in zip(primals, split.kept) if k])
   apart = [_others(prevent_cse)] * len(saved)
   apart += [p for p, k in zip(_each(prevent_cse, len(primals)), split.kept) if k]
-  touts = remat_lin_p.bind(
+  touts = remat_lin_p.apply(
       *saved, *(x for x, k in zip(primals, split.kept) if k), *moving(tangents),
       again=split.again, linear=linear, policy=policy, prevent_cse=_joined(apart))
   return outs[:n], place(touts, out_moves, jaxpr.out_avals)

@@ -84,7 +84,7 @@ def all_gather(
   def one(leaf: Any) -> Any:
     ndim = typeof(leaf).ndim
     d = dimension("all_gather", "axis", axis, ndim if tiled else ndim + 1)
-    return p.bind(
+    return p.apply(
         leaf, all_gather_dimension=d, axis_index_groups=groups, axis_name=names,
         axis_size=size, tiled=bool(tiled))[0]
 
@@ -111,7 +111,7 @@ def _gathering(name: str) -> Primitive:
         **params: Any) -> Any:
     at, d = all_gather_dimension, dims[0]
     inner = at + (d <= at if tiled else d < at)
-    outs = p.bind(args[0], all_gather_dimension=inner, tiled=tiled, **params)
+    outs = p.apply(args[0], all_gather_dimension=inner, tiled=tiled, **params)
     return outs, [d if tiled else d + (at <= d)]
 
   def one_by_one(
@@ -119,7 +119,7 @@ def _gathering(name: str) -> Primitive:
       axis_size: int, tiled: bool) -> list[Any]:
     at, shape = all_gather_dimension, typeof(x).shape
     for n, size in zip(reversed(axis_name), reversed(sizes_of(axis_name))):
-      (x,) = p.bind(
+      (x,) = p.apply(
           x, all_gather_dimension=at, axis_index_groups=None, axis_name=(n,),
           axis_size=size, tiled=False)
     n = axis_size * shape[at] if tiled else axis_size
@@ -148,7 +148,7 @@ def _scatter_back(
     cts: Values, args: Values, *, all_gather_dimension: int, **params: Any) -> Any:
   if type(cts[0]) is Zero:
     return [Zero(args[0].aval)]
-  return reduce_scatter_p.bind(
+  return reduce_scatter_p.apply(
       cts[0], scatter_dimension=all_gather_dimension, **params)
 
 
@@ -206,7 +206,7 @@ def psum_scatter(
     d = dimension(
         "psum_scatter", "scatter_dimension", scatter_dimension, typeof(leaf).ndim)
     _part_shape(typeof(leaf), d, size, tiled)  # a mapped operand is not typed
-    return reduce_scatter_p.bind(
+    return reduce_scatter_p.apply(
         leaf, scatter_dimension=d, axis_index_groups=groups, axis_name=names,
         axis_size=size, tiled=bool(tiled))[0]
 
@@ -249,7 +249,7 @@ def _gather_back(
     cts: Values, args: Values, *, scatter_dimension: int, **params: Any) -> Any:
   if type(cts[0]) is Zero:
     return [Zero(args[0].aval)]
-  return all_gather_p.bind(cts[0], all_gather_dimension=scatter_dimension, **params)
+  return all_gather_p.apply(cts[0], all_gather_dimension=scatter_dimension, **params)
 
 
 linear(reduce_scatter_p, _gather_back)
@@ -260,7 +260,7 @@ def _(axis: Axis, args: Values, dims: Any, *, scatter_dimension: int, tiled: boo
       **params: Any) -> Any:
   d = dims[0]
   inner = scatter_dimension + (d <= scatter_dimension)
-  outs = reduce_scatter_p.bind(args[0], scatter_dimension=inner, tiled=tiled, **params)
+  outs = reduce_scatter_p.apply(args[0], scatter_dimension=inner, tiled=tiled, **params)
   return outs, [d if tiled else d - (inner < d)]
 
 
@@ -272,7 +272,7 @@ def _scatter_one_by_one(
   rest = (s[at] // axis_size,) if tiled else ()
   x = reshape(x, (*s[:at], *sizes, *rest, *s[at + 1:]))
   for n, size in zip(axis_name, sizes):
-    (x,) = reduce_scatter_p.bind(
+    (x,) = reduce_scatter_p.apply(
         x, scatter_dimension=at, axis_index_groups=None, axis_name=(n,), axis_size=size,
         tiled=False)
   return [x]

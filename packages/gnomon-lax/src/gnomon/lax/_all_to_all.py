@@ -105,7 +105,7 @@ def all_to_all(
           f"x.shape[split_axis], but they are {size} and {n} respectively.")
 
     def bind(y: Any, split: int, concat: int) -> Any:
-      return all_to_all_p.bind(
+      return all_to_all_p.apply(
           y, split_axis=split, concat_axis=concat, axis_name=name,
           axis_index_groups=groups, axis_size=size, tiled=bool(tiled))[0]
 
@@ -162,7 +162,7 @@ def _exchange_back(
     **params: Any) -> Any:
   if type(cts[0]) is Zero:
     return [Zero(args[0].aval)]
-  return all_to_all_p.bind(
+  return all_to_all_p.apply(
       cts[0], split_axis=concat_axis, concat_axis=split_axis, **params)
 
 
@@ -173,7 +173,7 @@ linear(all_to_all_p, _exchange_back)
 def _(axis: Axis, args: Values, dims: Any, *, split_axis: int, concat_axis: int,
       **params: Any) -> Any:
   d = dims[0]
-  outs = all_to_all_p.bind(
+  outs = all_to_all_p.apply(
       args[0], split_axis=split_axis + (d <= split_axis),
       concat_axis=concat_axis + (d <= concat_axis), **params)
   return outs, dims
@@ -205,7 +205,7 @@ def _exchange_one_by_one(
   sizes = sizes_of(axis_name)
 
   def exchange(y: Any, i: int, d: int) -> Any:
-    return all_to_all_p.bind(
+    return all_to_all_p.apply(
         y, split_axis=d, concat_axis=d, axis_name=axis_name[i], axis_index_groups=None,
         axis_size=sizes[i], tiled=False)[0]
 
@@ -285,7 +285,7 @@ def ragged_all_to_all(
           f"ragged_all_to_all {what} must be 1 dimensional, with one number for each of "
           f"the {size} elements of the axis (or group); got {aval}")
   _check_rows(typeof(operand), typeof(output))
-  return ragged_all_to_all_p.bind(
+  return ragged_all_to_all_p.apply(
       operand, output, input_offsets, send_sizes, output_offsets, recv_sizes,
       axis_name=names, axis_index_groups=groups)[0]
 
@@ -376,10 +376,10 @@ def _(axis: Axis, args: Values, dims: Any, **params: Any) -> Any:
 @jvp_rule.define(ragged_all_to_all_p)
 def _(primals: Values, tangents: Values, **params: Any) -> Any:
   x, out, *numbers = primals
-  outs = ragged_all_to_all_p.bind(x, out, *numbers, **params)
+  outs = ragged_all_to_all_p.apply(x, out, *numbers, **params)
   if type(tangents[0]) is Zero and type(tangents[1]) is Zero:
     return outs, [Zero(typeof(outs[0]).to_tangent_aval())]
-  touts = ragged_all_to_all_p.bind(
+  touts = ragged_all_to_all_p.apply(
       instantiate(tangents[0]), instantiate(tangents[1]), *numbers, **params)
   return outs, touts
 

@@ -96,7 +96,7 @@ def approx_min_k(
 
 def _bind(operand: Any, k: int, dimension: int, recall: float, override: int,
           aggregate: bool, is_max: bool) -> tuple[Any, Any]:
-  values, places = approx_top_k_p.bind(
+  values, places = approx_top_k_p.apply(
       operand, k=as_int(k), reduction_dimension=as_int(dimension),
       recall_target=float(recall), is_max_k=is_max,
       reduction_input_size_override=as_int(override), aggregate_to_topk=bool(aggregate))
@@ -147,7 +147,7 @@ def _exact(
   d = reduction_dimension % len(s)
   kept = _kept(
       s[d], len(s), k, recall_target, reduction_input_size_override, aggregate_to_topk)
-  values, places = top_k_p.bind(x if is_max_k else neg(x), k=kept, axis=d)
+  values, places = top_k_p.apply(x if is_max_k else neg(x), k=kept, axis=d)
   return [values if is_max_k else neg(values), places]
 
 
@@ -156,7 +156,7 @@ lower_as(approx_top_k_p, _exact)
 
 @jvp_rule.define(approx_top_k_p)
 def _(primals: Values, tangents: Values, **params: Any) -> Any:
-  values, places = approx_top_k_p.bind(*primals, **params)
+  values, places = approx_top_k_p.apply(*primals, **params)
   t = tangents[0]
   if type(t) is Zero:
     moved: Any = Zero(typeof(values).to_tangent_aval())
@@ -171,6 +171,6 @@ def _(axis: Any, args: Values, dims: Values, *, reduction_dimension: int,
       **params: Any) -> Any:
   (x,), (d,) = args, dims
   inner = reduction_dimension % (typeof(x).ndim - 1)
-  outs = approx_top_k_p.bind(
+  outs = approx_top_k_p.apply(
       x, reduction_dimension=inner + (d <= inner), **params)
   return outs, (d, d)

@@ -46,7 +46,7 @@ def neg(x: Any) -> Any:
   Raises:
     TypeError: `x` is bool.
   """
-  return neg_p.bind(x)[0]
+  return neg_p.apply(x)[0]
 
 
 neg_p = Primitive("neg")
@@ -81,7 +81,7 @@ def add(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are bool, or shapes differ.
   """
-  return add_p.bind(*operands(x, y))[0]
+  return add_p.apply(*operands(x, y))[0]
 
 
 add_p = binary(
@@ -103,14 +103,14 @@ def sub(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are bool, or shapes differ.
   """
-  return sub_p.bind(*operands(x, y))[0]
+  return sub_p.apply(*operands(x, y))[0]
 
 
 def _differentiate_sub(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-  outs = sub_p.bind(*primals)
+  outs = sub_p.apply(*primals)
   out, (tx, ty) = typeof(outs[0]), tangents
   if type(tx) is not Zero and type(ty) is not Zero:
-    return outs, sub_p.bind(tx, ty)
+    return outs, sub_p.apply(tx, ty)
   if type(tx) is Zero:
     tx = Zero(out.to_tangent_aval()) if type(ty) is Zero else neg(ty)
   if type(tx) is not Zero and typeof(tx).shape != out.shape:
@@ -148,7 +148,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
   """
   if out_dtype is not None:
     out_dtype = dtypes.canonicalize_dtype(out_dtype)
-  return mul_p.bind(*operands(x, y), out_dtype=out_dtype)[0]
+  return mul_p.apply(*operands(x, y), out_dtype=out_dtype)[0]
 
 
 mul_p = Primitive("mul")
@@ -181,7 +181,7 @@ def _(ctx: Any, *values: Any, out_dtype: Any) -> Sequence[Any]:
 def _scale(t: Any, x: Any, out_dtype: Any) -> Any:
   if out_dtype is None:
     return times(t, x)
-  return mul_p.bind(t, x, out_dtype=out_dtype)[0]
+  return mul_p.apply(t, x, out_dtype=out_dtype)[0]
 
 
 defjvp(
@@ -225,7 +225,7 @@ def div(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are bool, or shapes differ.
   """
-  return div_p.bind(*operands(x, y))[0]
+  return div_p.apply(*operands(x, y))[0]
 
 
 div_p = binary(
@@ -259,7 +259,7 @@ def rem(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are bool or complex, or shapes differ.
   """
-  return rem_p.bind(*operands(x, y))[0]
+  return rem_p.apply(*operands(x, y))[0]
 
 
 def _minus_quotient(t: Any, ans: Any, x: Any, y: Any) -> Any:
@@ -288,7 +288,7 @@ def max(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ.
   """
-  return max_p.bind(*operands(x, y))[0]
+  return max_p.apply(*operands(x, y))[0]
 
 
 def min(x: Any, y: Any) -> Any:
@@ -308,7 +308,7 @@ def min(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ.
   """
-  return min_p.bind(*operands(x, y))[0]
+  return min_p.apply(*operands(x, y))[0]
 
 
 def _extremum(op: str, direction: str) -> Any:
@@ -370,7 +370,7 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
       raise TypeError(
           f"clamp needs bounds that are scalars or of the shape {shape} of x: {name} has "
           f"the shape {typeof(bound).shape}")
-  return clamp_p.bind(*operands(min, x, max))[0]
+  return clamp_p.apply(*operands(min, x, max))[0]
 
 
 def _emit_clamp(ctx: Any, low: Any, x: Any, high: Any) -> Any:
@@ -408,7 +408,7 @@ def square(x: Any) -> Any:
   Raises:
     TypeError: `x` is bool.
   """
-  return square_p.bind(x)[0]
+  return square_p.apply(x)[0]
 
 
 def _emit_square(ctx: Any, x: Any) -> Any:
@@ -433,7 +433,7 @@ def integer_pow(x: Any, y: int) -> Any:
   Raises:
     TypeError: `x` is bool, `y` no integer, or `y` negative and `x` an integer.
   """
-  return integer_pow_p.bind(x, y=operator.index(y))[0]
+  return integer_pow_p.apply(x, y=operator.index(y))[0]
 
 
 def _integer_pow_derivative(t: Any, ans: Any, x: Any, y: int) -> Any:

@@ -30,7 +30,7 @@ def optimization_barrier(operand: Any, /) -> Any:
   2.0
   """
   leaves, tree = tree_flatten(operand)
-  return tree_unflatten(tree, optimization_barrier_p.bind(*leaves))
+  return tree_unflatten(tree, optimization_barrier_p.apply(*leaves))
 
 
 optimization_barrier_p = Primitive("optimization_barrier")
@@ -47,13 +47,13 @@ def _(ctx: Any, *values: Any) -> Values:
 
 def _behind(ts: Values) -> list[Any]:
   """A barrier for those that are not zero."""
-  moving = iter(optimization_barrier_p.bind(*(t for t in ts if type(t) is not Zero)))
+  moving = iter(optimization_barrier_p.apply(*(t for t in ts if type(t) is not Zero)))
   return [t if type(t) is Zero else next(moving) for t in ts]
 
 
 @jvp_rule.define(optimization_barrier_p)
 def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
-  return optimization_barrier_p.bind(*primals), _behind(tangents)
+  return optimization_barrier_p.apply(*primals), _behind(tangents)
 
 
 @transpose_rule.define(optimization_barrier_p)
@@ -63,4 +63,4 @@ def _(cts: Values, args: Values) -> list[Any]:
 
 @batch_rule.define(optimization_barrier_p)
 def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
-  return optimization_barrier_p.bind(*args), dims
+  return optimization_barrier_p.apply(*args), dims

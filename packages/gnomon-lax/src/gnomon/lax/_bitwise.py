@@ -21,7 +21,7 @@ def bitwise_and(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are others, or shapes differ.
   """
-  return and_p.bind(*operands(x, y))[0]
+  return and_p.apply(*operands(x, y))[0]
 
 
 and_p = binary("and", INT_OR_BOOL, "and")
@@ -41,7 +41,7 @@ def bitwise_or(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are others, or shapes differ.
   """
-  return or_p.bind(*operands(x, y))[0]
+  return or_p.apply(*operands(x, y))[0]
 
 
 or_p = binary("or", INT_OR_BOOL, "or")
@@ -61,7 +61,7 @@ def bitwise_xor(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are others, or shapes differ.
   """
-  return xor_p.bind(*operands(x, y))[0]
+  return xor_p.apply(*operands(x, y))[0]
 
 
 xor_p = binary("xor", INT_OR_BOOL, "xor")
@@ -80,7 +80,7 @@ def bitwise_not(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither of integers nor of bools.
   """
-  return not_p.bind(x)[0]
+  return not_p.apply(x)[0]
 
 
 not_p = unary("not", INT_OR_BOOL, "not")
@@ -100,7 +100,7 @@ def shift_left(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are not integers, or shapes differ.
   """
-  return shift_left_p.bind(*operands(x, y))[0]
+  return shift_left_p.apply(*operands(x, y))[0]
 
 
 shift_left_p = binary("shift_left", INT, "shift_left")
@@ -122,7 +122,7 @@ def shift_right_logical(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are not integers, or shapes differ.
   """
-  return shift_right_logical_p.bind(*operands(x, y))[0]
+  return shift_right_logical_p.apply(*operands(x, y))[0]
 
 
 shift_right_logical_p = binary("shift_right_logical", INT, "shift_right_logical")
@@ -144,7 +144,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are not integers, or shapes differ.
   """
-  return shift_right_arithmetic_p.bind(*operands(x, y))[0]
+  return shift_right_arithmetic_p.apply(*operands(x, y))[0]
 
 
 shift_right_arithmetic_p = binary(
@@ -164,7 +164,7 @@ def population_count(x: Any) -> Any:
   Raises:
     TypeError: `x` is not of integers.
   """
-  return population_count_p.bind(x)[0]
+  return population_count_p.apply(x)[0]
 
 
 population_count_p = unary("population_count", INT, "popcnt")
@@ -183,7 +183,7 @@ def clz(x: Any) -> Any:
   Raises:
     TypeError: `x` is not of integers.
   """
-  return clz_p.bind(x)[0]
+  return clz_p.apply(x)[0]
 
 
 clz_p = unary("clz", INT, "count_leading_zeros")
@@ -203,7 +203,7 @@ def mulhi(x: Any, y: Any, /) -> Any:
   Raises:
     TypeError: dtypes differ or are not integers, or shapes differ.
   """
-  return mulhi_p.bind(*operands(x, y))[0]
+  return mulhi_p.apply(*operands(x, y))[0]
 
 
 mulhi_p = binary("mulhi", INT, "chlo.mulhi")

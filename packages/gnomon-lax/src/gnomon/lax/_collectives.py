@@ -83,7 +83,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
       if groups is None or len({len(g) for g in groups}) == 1:
         outs.append(_times(leaf, count))
         continue
-    outs.append(psum_p.bind(
+    outs.append(psum_p.apply(
         _countable(leaf), axes=names, axis_index_groups=groups)[0])
   return tree.unflatten(outs)
 
@@ -188,7 +188,7 @@ def _extremum(who: str, p: Primitive, x: Any, axis_name: Any, groups: Any) -> An
   names, found = _axes(who, axis_name, groups)
   leaves, tree = tools.flatten(x)
   return tree.unflatten([
-      p.bind(leaf, axes=names, axis_index_groups=found)[0] for leaf in leaves])
+      p.apply(leaf, axes=names, axis_index_groups=found)[0] for leaf in leaves])
 
 
 def _axes(who: str, axis_name: Any, groups: Any) -> tuple[Names, Groups | None]:
@@ -251,7 +251,7 @@ def axis_index(axis_name: Any) -> Any:
   """
   if not isinstance(axis_name, (tuple, list)):
     size_of(axis_name)
-    return axis_index_p.bind(axis_name=axis_name)[0]
+    return axis_index_p.apply(axis_name=axis_name)[0]
   index: Any = np.int32(0)
   stride = 1
   for name, size in zip(reversed(axis_name), reversed(sizes_of(tuple(axis_name)))):
@@ -299,7 +299,7 @@ def _reducing(
         axis_index_groups: Any) -> Any:
     d = dims[0]
     moved = _beside(axes, d)
-    outs = p.bind(args[0], axes=moved, axis_index_groups=axis_index_groups)
+    outs = p.apply(args[0], axes=moved, axis_index_groups=axis_index_groups)
     return outs, [d - sum(a < d for a in moved if isinstance(a, int))]
 
   @axis_rule.define(p)
@@ -312,10 +312,10 @@ def _reducing(
     if d is None:
       x = of_equal(x, axis.size)
       axes = tuple([a for a in axes if a != axis.name])
-      outs = p.bind(x, axes=axes, axis_index_groups=None) if axes else [x]
+      outs = p.apply(x, axes=axes, axis_index_groups=None) if axes else [x]
       return outs, [None]
     places = tuple([d if a == axis.name else a for a in _beside(axes, d)])
-    return p.bind(x, axes=places, axis_index_groups=None), [None]
+    return p.apply(x, axes=places, axis_index_groups=None), [None]
 
   return p
 
@@ -340,7 +340,7 @@ def _transpose_sum(
   own = tuple([a for a in axes if isinstance(a, int)])
   named = tuple([a for a in axes if not isinstance(a, int)])
   if named:
-    ct = psum_p.bind(ct, axes=named, axis_index_groups=axis_index_groups)[0]
+    ct = psum_p.apply(ct, axes=named, axis_index_groups=axis_index_groups)[0]
   return [_spread(ct, x.aval.shape, own)]
 
 
@@ -360,15 +360,15 @@ def _share_among_ties(p: Primitive) -> None:
   def _(primals: Values, tangents: Values, *, axes: Names, axis_index_groups: Any) -> Any:
     x, t = primals[0], tangents[0]
     params = {"axes": axes, "axis_index_groups": axis_index_groups}
-    (ans,) = p.bind(x, **params)
+    (ans,) = p.apply(x, **params)
     aval = typeof(x)
     if type(t) is Zero or not dtypes.issubdtype(aval.dtype, np.inexact):
       return [ans], [Zero(typeof(ans).to_tangent_aval())]
     own = [a for a in axes if isinstance(a, int)]
     chosen = eq(x, _spread(ans, aval.shape, own))
-    (count,) = psum_p.bind(convert(chosen, aval.dtype), **params)
+    (count,) = psum_p.apply(convert(chosen, aval.dtype), **params)
     kept = select_n(chosen, zeros_like_aval(aval), instantiate(t))
-    return [ans], [div(psum_p.bind(kept, **params)[0], count)]
+    return [ans], [div(psum_p.apply(kept, **params)[0], count)]
 
 
 _share_among_ties(pmax_p)

@@ -27,7 +27,7 @@ def eq(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ.
   """
-  return eq_p.bind(*operands(x, y))[0]
+  return eq_p.apply(*operands(x, y))[0]
 
 
 eq_p = comparison("eq", EQUALITY, "EQ")
@@ -50,7 +50,7 @@ def ne(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ.
   """
-  return ne_p.bind(*operands(x, y))[0]
+  return ne_p.apply(*operands(x, y))[0]
 
 
 ne_p = comparison("ne", EQUALITY, "NE")
@@ -73,7 +73,7 @@ def lt(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ, or dtypes are complex.
   """
-  return lt_p.bind(*operands(x, y))[0]
+  return lt_p.apply(*operands(x, y))[0]
 
 
 lt_p = comparison("lt", REAL_OR_BOOL, "LT")
@@ -96,7 +96,7 @@ def le(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ, or dtypes are complex.
   """
-  return le_p.bind(*operands(x, y))[0]
+  return le_p.apply(*operands(x, y))[0]
 
 
 le_p = comparison("le", REAL_OR_BOOL, "LE")
@@ -119,7 +119,7 @@ def gt(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ, or dtypes are complex.
   """
-  return gt_p.bind(*operands(x, y))[0]
+  return gt_p.apply(*operands(x, y))[0]
 
 
 gt_p = comparison("gt", REAL_OR_BOOL, "GT")
@@ -142,7 +142,7 @@ def ge(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ, or dtypes are complex.
   """
-  return ge_p.bind(*operands(x, y))[0]
+  return ge_p.apply(*operands(x, y))[0]
 
 
 ge_p = comparison("ge", REAL_OR_BOOL, "GE")

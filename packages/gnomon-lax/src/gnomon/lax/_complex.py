@@ -47,7 +47,7 @@ def real(x: Any) -> Any:
   Raises:
     TypeError: `x` is not complex.
   """
-  return real_p.bind(x)[0]
+  return real_p.apply(x)[0]
 
 
 def imag(x: Any) -> Any:
@@ -66,7 +66,7 @@ def imag(x: Any) -> Any:
   Raises:
     TypeError: `x` is not complex.
   """
-  return imag_p.bind(x)[0]
+  return imag_p.apply(x)[0]
 
 
 imag_p = Primitive("imag")
@@ -114,7 +114,7 @@ def complex(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes or shapes differ, or dtypes are others.
   """
-  return complex_p.bind(*operands(x, y))[0]
+  return complex_p.apply(*operands(x, y))[0]
 
 
 _PARTS = (np.float32, np.float64)
@@ -157,7 +157,7 @@ def conj(x: Any) -> Any:
   Raises:
     TypeError: `x` has another dtype.
   """
-  return conj_p.bind(x, input_dtype=typeof(x).dtype)[0]
+  return conj_p.apply(x, input_dtype=typeof(x).dtype)[0]
 
 
 conj_p = Primitive("conj")
@@ -202,7 +202,7 @@ def abs(x: Any) -> Any:
   Raises:
     TypeError: `x` is unsigned or bool.
   """
-  return abs_p.bind(x)[0]
+  return abs_p.apply(x)[0]
 
 
 def _abs_derivative(t: Any, ans: Any, x: Any) -> Any:
@@ -243,7 +243,7 @@ def sign(x: Any) -> Any:
   Raises:
     TypeError: `x` is bool.
   """
-  return sign_p.bind(x)[0]
+  return sign_p.apply(x)[0]
 
 
 def _emit_sign(ctx: Any, x: Any) -> Any:

@@ -82,7 +82,7 @@ def composite(
           jaxpr.jaxpr.replace(
               constvars=jaxpr.jaxpr.invars[:len(body.consts)],
               invars=jaxpr.jaxpr.invars[len(body.consts):]), body.consts)
-    outs = composite_p.bind(
+    outs = composite_p.apply(
         *leaves, name=name, version=version, attributes=tuple(attributes), jaxpr=jaxpr)
     return body.out_tree.unflatten(as_arrays(outs))
 
@@ -167,7 +167,7 @@ def attribute(b: Any, x: Any) -> Any:
 
 @jvp_rule.define(composite_p)
 def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr, **params: Any) -> Any:
-  outs = composite_p.bind(*primals, jaxpr=jaxpr, **params)
+  outs = composite_p.apply(*primals, jaxpr=jaxpr, **params)
   transformed, moved = jvp_jaxpr(jaxpr, moves_of(tangents))
   both = eval_jaxpr(
       transformed.jaxpr, transformed.consts, *primals, *moving(tangents))

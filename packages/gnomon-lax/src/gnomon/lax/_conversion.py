@@ -35,7 +35,7 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     TypeError: a dtype is bool or complex, and they differ.
     ValueError: the last dimension does not hold the parts of one element.
   """
-  return bitcast_convert_type_p.bind(
+  return bitcast_convert_type_p.apply(
       operand, new_dtype=dtypes.canonicalize_dtype(new_dtype))[0]
 
 
@@ -85,4 +85,4 @@ no_derivative(bitcast_convert_type_p)
 @batch_rule.define(bitcast_convert_type_p)
 def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], *, new_dtype: Any) -> Any:
   x = move(args[0], dims[0], 0)
-  return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), (0,)
+  return bitcast_convert_type_p.apply(x, new_dtype=new_dtype), (0,)

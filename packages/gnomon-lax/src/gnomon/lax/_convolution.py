@@ -87,7 +87,7 @@ def conv_general_dilated(
   preferred = None
   if preferred_element_type is not None:
     preferred = dtypes.canonicalize_dtype(preferred_element_type)
-  return conv_general_dilated_p.bind(
+  return conv_general_dilated_p.apply(
       lhs, rhs, window_strides=w.window_strides, padding=w.padding,
       lhs_dilation=w.base_dilation, rhs_dilation=w.window_dilation,
       dimension_numbers=numbers,

@@ -27,13 +27,13 @@ Values = Sequence[Any]
 @jvp_rule.define(conv_general_dilated_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
   (x, y), (tx, ty) = primals, tangents
-  outs = conv_general_dilated_p.bind(x, y, **params)
+  outs = conv_general_dilated_p.apply(x, y, **params)
   total: Any = Zero(typeof(outs[0]).to_tangent_aval())
   if total.aval.dtype != dtypes.float0:
     if type(tx) is not Zero:
-      total = conv_general_dilated_p.bind(tx, y, **params)[0]
+      total = conv_general_dilated_p.apply(tx, y, **params)[0]
     if type(ty) is not Zero:
-      total = add_tangents(total, conv_general_dilated_p.bind(x, ty, **params)[0])
+      total = add_tangents(total, conv_general_dilated_p.apply(x, ty, **params)[0])
   return outs, (total,)
 
 
@@ -67,7 +67,7 @@ def _swapped(spec: Sequence[int]) -> tuple[int, ...]:
 
 def _bind(
     x: Any, y: Any, numbers: ConvDimensionNumbers, w: Windows, **params: Any) -> Any:
-  return conv_general_dilated_p.bind(
+  return conv_general_dilated_p.apply(
       x, y, dimension_numbers=numbers,
       window_strides=w.window_strides, padding=w.padding, lhs_dilation=w.base_dilation,
       rhs_dilation=w.window_dilation, **params)[0]
@@ -81,7 +81,7 @@ def _wrt_lhs(
   groups = feature_group_count * batch_group_count  # at most one of them is not 1
   if groups > 1:  # the groups' filters side by side, as input features
     y = merge(*split(y, spec[0], groups), spec[1])
-  y = rev_p.bind(y, dimensions=tuple(spec[2:]))[0] if spec[2:] else y
+  y = rev_p.apply(y, dimensions=tuple(spec[2:]))[0] if spec[2:] else y
   back = Windows(
       w.window_dimensions, w.base_dilation, w.back(sizes[2:]), w.window_strides,
       w.window_dilation)
@@ -190,7 +190,7 @@ def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: ConvDimension
   else:  # more filters
     groups = features * batches
     y = _interleave(y, dy, rhs_spec[0], groups)
-  out = conv_general_dilated_p.bind(
+  out = conv_general_dilated_p.apply(
       x, y, dimension_numbers=dimension_numbers, feature_group_count=features,
       batch_group_count=batches, **params)[0]
   out, at = _separate(out, at, size, groups)

@@ -92,7 +92,7 @@ def broadcasted_iota(
     TypeError: a size is negative, or the dtype is bool.
     ValueError: `dimension` is not in the shape.
   """
-  return iota_p.bind(
+  return iota_p.apply(
       dtype=dtypes.canonicalize_dtype(dtype), shape=sizes(shape, "iota"),
       dimension=as_int(dimension), sharding=out_sharding)[0]
 
@@ -223,7 +223,7 @@ def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
   Raises:
     TypeError: a size is negative.
   """
-  return empty_p.bind(
+  return empty_p.apply(
       shape=sizes(shape, "empty"),
       dtype=dtypes.canonicalize_dtype(dtype, allow_extended_dtype=True),
       out_sharding=out_sharding)[0]

@@ -51,7 +51,7 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     TypeError: the operand is bool.
     ValueError: there is no such axis.
   """
-  return cumsum_p.bind(operand, axis=as_int(axis), reverse=bool(reverse))[0]
+  return cumsum_p.apply(operand, axis=as_int(axis), reverse=bool(reverse))[0]
 
 
 def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
@@ -73,7 +73,7 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     TypeError: the operand is bool.
     ValueError: there is no such axis.
   """
-  return cumprod_p.bind(operand, axis=as_int(axis), reverse=bool(reverse))[0]
+  return cumprod_p.apply(operand, axis=as_int(axis), reverse=bool(reverse))[0]
 
 
 def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
@@ -99,7 +99,7 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     TypeError: the operand is bool.
     ValueError: there is no such axis.
   """
-  return cummax_p.bind(operand, axis=as_int(axis), reverse=bool(reverse))[0]
+  return cummax_p.apply(operand, axis=as_int(axis), reverse=bool(reverse))[0]
 
 
 def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
@@ -125,7 +125,7 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     TypeError: the operand is bool.
     ValueError: there is no such axis.
   """
-  return cummin_p.bind(operand, axis=as_int(axis), reverse=bool(reverse))[0]
+  return cummin_p.apply(operand, axis=as_int(axis), reverse=bool(reverse))[0]
 
 
 def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
@@ -149,7 +149,7 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     TypeError: the operand is neither floating-point nor complex.
     ValueError: there is no such axis.
   """
-  return cumlogsumexp_p.bind(operand, axis=as_int(axis), reverse=bool(reverse))[0]
+  return cumlogsumexp_p.apply(operand, axis=as_int(axis), reverse=bool(reverse))[0]
 
 
 # ---- what they share
@@ -167,7 +167,7 @@ def shifted(x: Any, axis: int, reverse: bool, filler: Any, by: int = 1) -> Any:
   aval = typeof(x)
   edge = (-by, by, 0) if reverse else (by, -by, 0)
   value = np.asarray(filler, aval.dtype)[()]
-  return pad_p.bind(x, value, padding_config=tuple(
+  return pad_p.apply(x, value, padding_config=tuple(
       edge if d == axis else (0, 0, 0) for d in range(aval.ndim)))[0]
 
 
@@ -206,7 +206,7 @@ def _typed(name: str, kinds: Kinds) -> Primitive:
   @batch_rule.define(p)
   def _(axis_: Any, args: Values, dims: Values, *, axis: int,
         reverse: bool) -> tuple[Values, Values]:
-    return p.bind(args[0], axis=axis + (dims[0] <= axis), reverse=reverse), dims
+    return p.apply(args[0], axis=axis + (dims[0] <= axis), reverse=reverse), dims
 
   return p
 
@@ -259,7 +259,7 @@ def linear_recurrence(a: Any, b: Any, axis: int, reverse: bool) -> Any:
   With `reverse`, from the end: `y[i] = a[i] y[i + 1] + b[i]`. The derivatives of
   cumulative operations are such recurrences.
   """
-  return linear_recurrence_p.bind(a, b, axis=axis, reverse=reverse)[0]
+  return linear_recurrence_p.apply(a, b, axis=axis, reverse=reverse)[0]
 
 
 linear_recurrence_p = Primitive("linear_recurrence")
@@ -320,7 +320,7 @@ def _(cts: Values, args: Values, *, axis: int, reverse: bool) -> list[Any]:
 def _(axis_: Any, args: Values, dims: Values, *, axis: int,
       reverse: bool) -> tuple[Values, Values]:
   xs, d = same_dim(axis_, args, dims)
-  return linear_recurrence_p.bind(*xs, axis=axis + (d <= axis), reverse=reverse), (d,)
+  return linear_recurrence_p.apply(*xs, axis=axis + (d <= axis), reverse=reverse), (d,)
 
 
 # ---- products
@@ -350,7 +350,7 @@ def _first_attained(t: Any, ans: Any, x: Any, *, axis: int, reverse: bool) -> An
   if n == 0:
     return t
   kind = np.dtype("int32" if n < 2 ** 31 else "int64")
-  places = iota_p.bind(dtype=kind, shape=shape, dimension=axis, sharding=None)[0]
+  places = iota_p.apply(dtype=kind, shape=shape, dimension=axis, sharding=None)[0]
   start = eq(places, np.asarray(n - 1 if reverse else 0, kind)[()])
   changed = ne(ans, shifted(ans, axis, reverse, 0))
   new = select_n(start, changed, full(shape, True, np.bool_))

@@ -72,7 +72,7 @@ def dot_general(
   preferred = None
   if preferred_element_type is not None:
     preferred = dtypes.canonicalize_dtype(preferred_element_type)
-  return dot_general_p.bind(
+  return dot_general_p.apply(
       lhs, rhs,
       dimension_numbers=((ints(lhs_contract), ints(rhs_contract)),
                          (ints(lhs_batch), ints(rhs_batch))),
@@ -265,7 +265,7 @@ def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: Pairs,
     at = len(bx) + free(typeof(x).ndim, cx, bx).index(dx)
   else:
     at = typeof(x).ndim - len(cx) + free(typeof(y).ndim, cy, by).index(dy)
-  return dot_general_p.bind(
+  return dot_general_p.apply(
       x, y, dimension_numbers=((cx, cy), (bx, by)), **params), (at,)
 
 
@@ -274,13 +274,13 @@ def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: Pairs,
 @jvp_rule.define(dot_general_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
   (x, y), (tx, ty) = primals, tangents
-  outs = dot_general_p.bind(x, y, **params)
+  outs = dot_general_p.apply(x, y, **params)
   total: Any = Zero(typeof(outs[0]).to_tangent_aval())
   if total.aval.dtype != dtypes.float0:
     if type(tx) is not Zero:
-      total = dot_general_p.bind(tx, y, **params)[0]
+      total = dot_general_p.apply(tx, y, **params)[0]
     if type(ty) is not Zero:
-      total = add_tangents(total, dot_general_p.bind(x, ty, **params)[0])
+      total = add_tangents(total, dot_general_p.apply(x, ty, **params)[0])
   return outs, (total,)
 
 
@@ -312,7 +312,7 @@ def _contract_back(
   theirs = free(typeof(y).ndim, cy, by)
   last = typeof(ct).ndim
   numbers = ((tuple(range(n + len(own), last)), theirs), (tuple(range(n)), by))
-  out = dot_general_p.bind(
+  out = dot_general_p.apply(
       ct, y, dimension_numbers=numbers, precision=precision,
       preferred_element_type=preferred, out_sharding=None)[0]
   # the result has its pairs, its own dimensions, then those contracted, in y's order

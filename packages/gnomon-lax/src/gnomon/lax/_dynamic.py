@@ -219,7 +219,7 @@ def dynamic_slice(
   """
   starts = _starts(
       "dynamic_slice", typeof(operand), start_indices, allow_negative_indices)
-  return dynamic_slice_p.bind(
+  return dynamic_slice_p.apply(
       operand, *_one_dtype(starts), slice_sizes=tuple([int(n) for n in slice_sizes]))[0]
 
 
@@ -250,7 +250,7 @@ def _(ctx: Any, x: Any, *starts: Any, slice_sizes: Dims) -> Values:
       {"slice_sizes": b.i64s((*slice_sizes, *tail))})]
 
 
-linear_in_operand(dynamic_slice_p, lambda t, *starts, **params: dynamic_slice_p.bind(
+linear_in_operand(dynamic_slice_p, lambda t, *starts, **params: dynamic_slice_p.apply(
     t, *starts, **params)[0])
 
 
@@ -258,7 +258,7 @@ linear_in_operand(dynamic_slice_p, lambda t, *starts, **params: dynamic_slice_p.
 def _(cts: Values, args: Values, *, slice_sizes: Dims) -> list[Any]:
   x, *starts = args
   zeros = zeros_like_aval(x.aval)
-  return [dynamic_update_slice_p.bind(zeros, cts[0], *starts)[0], *[None] * len(starts)]
+  return [dynamic_update_slice_p.apply(zeros, cts[0], *starts)[0], *[None] * len(starts)]
 
 
 @batch_rule.define(dynamic_slice_p)
@@ -271,9 +271,9 @@ def _(axis: Any, args: Values, dims: Values, *,
   if not free:
     starts = [_like(i, 0) if d is not None else i for i, d in zip(starts, ds)]
     if xd is None:
-      return dynamic_slice_p.bind(x, *starts, slice_sizes=slice_sizes), (None,)
+      return dynamic_slice_p.apply(x, *starts, slice_sizes=slice_sizes), (None,)
     zero = _like(starts[0], 0) if starts else np.int32(0)
-    out = dynamic_slice_p.bind(
+    out = dynamic_slice_p.apply(
         x, *starts[:xd], zero, *starts[xd:],
         slice_sizes=(*slice_sizes[:xd], axis.size, *slice_sizes[xd:]))
     return out, (xd,)
@@ -282,7 +282,7 @@ def _(axis: Any, args: Values, dims: Values, *,
   numbers = GatherDimensionNumbers(
       tuple(range(1, len(sizes) + 1)), (), tuple([d + mapped for d in used]),
       (0,) if mapped else (), (0,) if mapped else ())
-  out = gather_p.bind(
+  out = gather_p.apply(
       move(x, xd, 0) if mapped else x,
       _stack(axis, [starts[d] for d in used], [ds[d] for d in used]),
       dimension_numbers=numbers,
@@ -323,7 +323,7 @@ def dynamic_update_slice(
   starts = _starts(
       "dynamic_update_slice", typeof(operand), start_indices, allow_negative_indices)
   update = as_elements(update, operand)
-  return dynamic_update_slice_p.bind(operand, update, *_one_dtype(starts))[0]
+  return dynamic_update_slice_p.apply(operand, update, *_one_dtype(starts))[0]
 
 
 dynamic_update_slice_p = Primitive("dynamic_update_slice")
@@ -355,11 +355,11 @@ def _(ctx: Any, x: Any, u: Any, *starts: Any) -> Values:
 
 @jvp_rule.define(dynamic_update_slice_p)
 def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
-  outs = dynamic_update_slice_p.bind(*primals)
+  outs = dynamic_update_slice_p.apply(*primals)
   t_x, t_u = tangents[:2]
   if type(t_x) is Zero and type(t_u) is Zero:
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, dynamic_update_slice_p.bind(
+  return outs, dynamic_update_slice_p.apply(
       instantiate(t_x), instantiate(t_u), *primals[2:])
 
 
@@ -369,9 +369,9 @@ def _(cts: Values, args: Values) -> list[Any]:
   ct_x = ct_u = None
   if type(x) is UndefinedPrimal:
     zeros = zeros_like_aval(linear_aval(u))
-    ct_x = dynamic_update_slice_p.bind(ct, zeros, *starts)[0]
+    ct_x = dynamic_update_slice_p.apply(ct, zeros, *starts)[0]
   if type(u) is UndefinedPrimal:
-    ct_u = dynamic_slice_p.bind(ct, *starts, slice_sizes=linear_aval(u).shape)[0]
+    ct_u = dynamic_slice_p.apply(ct, *starts, slice_sizes=linear_aval(u).shape)[0]
   return [ct_x, ct_u, *[None] * len(starts)]
 
 
@@ -385,7 +385,7 @@ def _(axis: Any, args: Values, dims: Values) -> tuple[Values, Values]:
   if all(ds[d] is None for d in used):
     starts = [_like(i, 0) if d is not None else i for i, d in zip(starts, ds)]
     zero = _like(starts[0], 0) if starts else np.int32(0)
-    return dynamic_update_slice_p.bind(x, u, zero, *starts), (0,)
+    return dynamic_update_slice_p.apply(x, u, zero, *starts), (0,)
   numbers = ScatterDimensionNumbers(
       tuple(range(1, len(sizes) + 1)), (), tuple([d + 1 for d in used]), (0,), (0,))
   indices = _stack(axis, [starts[d] for d in used], [ds[d] for d in used])

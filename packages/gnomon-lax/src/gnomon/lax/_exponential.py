@@ -29,7 +29,7 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return exp_p.bind(x, accuracy=accuracy)[0]
+  return exp_p.apply(x, accuracy=accuracy)[0]
 
 
 exp_p = unary("exp", INEXACT, "exponential", lambda t, ans, x, accuracy: times(t, ans))
@@ -50,7 +50,7 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return exp2_p.bind(x, accuracy=accuracy)[0]
+  return exp2_p.apply(x, accuracy=accuracy)[0]
 
 
 def _emit_exp2(ctx: Any, x: Any, *, accuracy: Any) -> Any:
@@ -91,7 +91,7 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return expm1_p.bind(x, accuracy=accuracy)[0]
+  return expm1_p.apply(x, accuracy=accuracy)[0]
 
 
 # Not `ans + 1`, which is zero long before its derivative is.
@@ -116,7 +116,7 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return log_p.bind(x, accuracy=accuracy)[0]
+  return log_p.apply(x, accuracy=accuracy)[0]
 
 
 log_p = unary("log", INEXACT, "log", lambda t, ans, x, accuracy: over(t, x))
@@ -137,7 +137,7 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return log1p_p.bind(x, accuracy=accuracy)[0]
+  return log1p_p.apply(x, accuracy=accuracy)[0]
 
 
 log1p_p = unary(
@@ -159,7 +159,7 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return logistic_p.bind(x, accuracy=accuracy)[0]
+  return logistic_p.apply(x, accuracy=accuracy)[0]
 
 
 logistic_p = unary(

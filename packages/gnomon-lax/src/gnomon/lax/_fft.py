@@ -70,7 +70,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
       not those of the dimensions.
   """
   kind = _kind(fft_type)
-  return fft_p.bind(_operand(x, kind), fft_type=kind, fft_lengths=ints(fft_lengths))[0]
+  return fft_p.apply(_operand(x, kind), fft_type=kind, fft_lengths=ints(fft_lengths))[0]
 
 
 def _operand(x: Any, kind: FftType) -> Any:
@@ -196,4 +196,4 @@ linear(fft_p, _transpose)
 @batch_rule.define(fft_p)
 def _(axis: Any, args: Values, dims: Values, **params: Any) -> tuple[Values, Values]:
   x = to_dim(args[0], dims[0], 0, axis.size)
-  return fft_p.bind(x, **params), (0,)
+  return fft_p.apply(x, **params), (0,)

@@ -79,7 +79,7 @@ def gather(
     fill_value = None
   elif fill_value is not None:
     fill_value = _hashable(fill_value)
-  return gather_p.bind(
+  return gather_p.apply(
       operand, start_indices,
       dimension_numbers=GatherDimensionNumbers(*dimension_numbers).of_ints(),
       slice_sizes=tuple([int(n) for n in slice_sizes]),
@@ -102,7 +102,7 @@ def _promised(
     mode: GatherScatterMode, *, sorted_: bool, unique: bool) -> Any:
   """The gather of a linear map: what lies outside is zero."""
   fill = 0 if mode is GatherScatterMode.FILL_OR_DROP else None
-  return gather_p.bind(
+  return gather_p.apply(
       operand, indices, dimension_numbers=numbers, slice_sizes=sizes,
       unique_indices=unique, indices_are_sorted=sorted_, mode=mode, fill_value=fill)[0]
 
@@ -234,7 +234,7 @@ def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: GatherDimensi
     else:
       batching, index_batching = (0, *batching), (0, *index_batching)
       slice_sizes = (min(1, axis.size), *slice_sizes)
-  out = gather_p.bind(
+  out = gather_p.apply(
       x, indices, dimension_numbers=GatherDimensionNumbers(
           offset, collapsed, index_map, batching, index_batching),
       slice_sizes=slice_sizes, unique_indices=unique_indices,

@@ -87,7 +87,7 @@ def igamma(a: Any, x: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
   """
-  return igamma_p.bind(*operands(a, x))[0]
+  return igamma_p.apply(*operands(a, x))[0]
 
 
 def igammac(a: Any, x: Any) -> Any:
@@ -106,7 +106,7 @@ def igammac(a: Any, x: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
   """
-  return igammac_p.bind(*operands(a, x))[0]
+  return igammac_p.apply(*operands(a, x))[0]
 
 
 def igamma_grad_a(a: Any, x: Any) -> Any:
@@ -123,7 +123,7 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
   """
-  return igamma_grad_a_p.bind(*operands(a, x))[0]
+  return igamma_grad_a_p.apply(*operands(a, x))[0]
 
 
 def random_gamma_grad(*args: Any) -> Any:
@@ -147,7 +147,7 @@ def random_gamma_grad(*args: Any) -> Any:
   """
   if len(args) != 2:
     raise TypeError(f"random_gamma_grad takes two arguments, a and x; got {len(args)}")
-  return random_gamma_grad_p.bind(*operands(*args))[0]
+  return random_gamma_grad_p.apply(*operands(*args))[0]
 
 
 class _Gamma(NamedTuple):
@@ -361,7 +361,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
     ValueError: it is differentiated with respect to `a` or `b`.
   """
-  return regularized_incomplete_beta_p.bind(*operands(a, b, x))[0]
+  return regularized_incomplete_beta_p.apply(*operands(a, b, x))[0]
 
 
 def _log_beta(a: Any, b: Any) -> Any:

@@ -222,7 +222,7 @@ def linear_in_operand(p: Primitive, tangent: Callable[..., Any]) -> None:
   """
   @jvp_rule.define(p)
   def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    outs = p.bind(*primals, **params)
+    outs = p.apply(*primals, **params)
     if type(tangents[0]) is Zero:
       return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
     return outs, (tangent(tangents[0], *primals[1:], **params),)
@@ -244,7 +244,7 @@ def scatter_sum(
     operand: Any, indices: Any, updates: Any, numbers: ScatterDimensionNumbers,
     mode: GatherScatterMode, *, sorted_: bool = False, unique: bool = False) -> Any:
   """Binds the scatter that adds."""
-  return scatter_add_p.bind(
+  return scatter_add_p.apply(
       operand, indices, updates, update_jaxpr=combiner(add, typeof(operand).dtype),
       update_consts=(), dimension_numbers=numbers, indices_are_sorted=sorted_,
       unique_indices=unique, mode=mode)[0]
@@ -254,7 +254,7 @@ def scatter_overwrite(
     operand: Any, indices: Any, updates: Any, numbers: ScatterDimensionNumbers,
     mode: GatherScatterMode, *, sorted_: bool = False, unique: bool = False) -> Any:
   """Binds the scatter that replaces."""
-  return scatter_p.bind(
+  return scatter_p.apply(
       operand, indices, updates, update_jaxpr=None, update_consts=(),
       dimension_numbers=numbers, indices_are_sorted=sorted_, unique_indices=unique,
       mode=mode)[0]

@@ -155,7 +155,8 @@ def in_groups(
 
   def within(size: int, *parts: Any) -> list[Any]:
     outs, ds = vmap_flat(
-        lambda *ys: p.bind(*ys, **params), Axis(size, axis.name), parts, [0] * len(parts))
+        lambda *ys: p.apply(*ys, **params), Axis(size, axis.name), parts,
+        [0] * len(parts))
     return [to_dim(o, d, 0, size) for o, d in zip(outs, ds)]
 
   sizes = [len(group) for group in groups]

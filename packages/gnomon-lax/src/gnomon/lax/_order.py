@@ -41,7 +41,7 @@ def keys(x: Any, *, nan_last: bool = True) -> Any:
   aval = typeof(x)
   kind = _SIGNED[dtypes.itemsize_bits(aval.dtype)]
   info = np.iinfo(kind)
-  bits = bitcast_convert_type_p.bind(x, new_dtype=kind)[0]
+  bits = bitcast_convert_type_p.apply(x, new_dtype=kind)[0]
   size = bitwise_and(bits, _scalar(kind, info.max))
   key = select_n(lt(bits, _scalar(kind, 0)), bits, neg(size))
   nan = full(aval.shape, info.max if nan_last else info.min, kind)
@@ -53,7 +53,7 @@ def numbers(key: Any, dtype: Any) -> Any:
   kind = typeof(key).dtype
   minus = bitwise_or(neg(key), _scalar(kind, np.iinfo(kind).min))
   bits = select_n(lt(key, _scalar(kind, 0)), key, minus)
-  return bitcast_convert_type_p.bind(bits, new_dtype=dtype)[0]
+  return bitcast_convert_type_p.apply(bits, new_dtype=dtype)[0]
 
 
 def lost_by_keys(x: Any) -> Any:
@@ -61,7 +61,7 @@ def lost_by_keys(x: Any) -> Any:
   dtype = typeof(x).dtype
   kind = _SIGNED[dtypes.itemsize_bits(dtype)]
   info = np.iinfo(kind)
-  bits = bitcast_convert_type_p.bind(x, new_dtype=kind)[0]
+  bits = bitcast_convert_type_p.apply(x, new_dtype=kind)[0]
   size = bitwise_and(bits, _scalar(kind, info.max))
   return bitwise_or(
       eq(bits, _scalar(kind, info.min)), gt(size, _scalar(kind, infinity_bits(dtype))))
@@ -79,7 +79,7 @@ def _scalar(dtype: Any, value: Any) -> Any:
 
 def to(x: Any, dtype: Any) -> Any:
   """Converts to any dtype, within programs even of 64 bits where users have them off."""
-  return convert_element_type_p.bind(
+  return convert_element_type_p.apply(
       x, new_dtype=dtype, weak_type=False, sharding=None)[0]
 
 
@@ -87,12 +87,12 @@ def words(x: Any) -> list[Any]:
   """int32 arrays of the same order as the elements of `x`, compared one after another."""
   dtype, narrow = typeof(x).dtype, _SIGNED[32]
   if dtypes.issubdtype(dtype, np.complexfloating):
-    return [*words(real_p.bind(x)[0]), *words(imag_p.bind(x)[0])]
+    return [*words(real_p.apply(x)[0]), *words(imag_p.apply(x)[0])]
   if dtypes.issubdtype(dtype, np.floating):
     x = keys(x)
   elif dtypes.issubdtype(dtype, np.unsignedinteger) and dtype.itemsize >= 4:
     kind = _SIGNED[8 * dtype.itemsize]
-    x = bitcast_convert_type_p.bind(x, new_dtype=kind)[0]
+    x = bitcast_convert_type_p.apply(x, new_dtype=kind)[0]
     x = bitwise_xor(x, _scalar(kind, np.iinfo(kind).min))
   if typeof(x).dtype.itemsize < 8:
     return [to(x, narrow)]

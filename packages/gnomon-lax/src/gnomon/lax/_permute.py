@@ -74,7 +74,7 @@ def ppermute(x: Any, axis_name: Any, perm: Any) -> Any:
           f"ppermute {what} must be unique indices along an axis of size {size}: got "
           f"{found} from perm={perm!r}")
   return each_leaf(
-      x, lambda leaf: ppermute_p.bind(leaf, axis_name=names, perm=pairs)[0])
+      x, lambda leaf: ppermute_p.apply(leaf, axis_name=names, perm=pairs)[0])
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
@@ -110,7 +110,7 @@ def _transpose_permute(
     cts: Values, args: Values, *, axis_name: Names, perm: Pairs) -> list[Any]:
   if type(cts[0]) is Zero:
     return [Zero(args[0].aval)]
-  return list(ppermute_p.bind(
+  return list(ppermute_p.apply(
       cts[0], axis_name=axis_name, perm=tuple([(d, s) for s, d in perm])))
 
 
@@ -119,7 +119,7 @@ linear(ppermute_p, _transpose_permute)
 
 @batch_rule.define(ppermute_p)
 def _(axis: Axis, args: Values, dims: Values, **params: Any) -> Any:
-  return ppermute_p.bind(*args, **params), dims
+  return ppermute_p.apply(*args, **params), dims
 
 
 def _sources(perm: Pairs, size: int) -> Any:
@@ -179,7 +179,7 @@ def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
         f"{size}, got {source}")
   name = axis_name if isinstance(axis_name, (str, int)) else names_of(axis_name)
   return each_leaf(
-      x, lambda leaf: pbroadcast_p.bind(leaf, axis_name=name, source=int(source))[0])
+      x, lambda leaf: pbroadcast_p.apply(leaf, axis_name=name, source=int(source))[0])
 
 
 pbroadcast_p = Primitive("pbroadcast")
@@ -200,7 +200,7 @@ linear(pbroadcast_p, _collect)
 
 @batch_rule.define(pbroadcast_p)
 def _(axis: Axis, args: Values, dims: Values, **params: Any) -> Any:
-  return pbroadcast_p.bind(*args, **params), dims
+  return pbroadcast_p.apply(*args, **params), dims
 
 
 @over_axis(

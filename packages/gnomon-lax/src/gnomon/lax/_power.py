@@ -47,8 +47,8 @@ def pow(x: Any, y: Any) -> Any:
     TypeError: `x` is not inexact, dtypes differ, or shapes differ.
   """
   if type(y) is int:
-    return pow_p.bind(x, y)[0]
-  return pow_p.bind(*operands(x, y))[0]
+    return pow_p.apply(x, y)[0]
+  return pow_p.apply(*operands(x, y))[0]
 
 
 pow_p = Primitive("pow")
@@ -77,7 +77,7 @@ def _(ctx: Any, x: Any, y: Any) -> Sequence[Any]:
 @jvp_rule.define(pow_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
   (x, y), (tx, ty) = primals, tangents
-  outs = pow_p.bind(x, y)
+  outs = pow_p.apply(x, y)
   out = typeof(outs[0])
   total: Any = Zero(out.to_tangent_aval())
   moves = type(ty) is not Zero and dtypes.issubdtype(typeof(y).dtype, np.inexact)
@@ -123,7 +123,7 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return sqrt_p.bind(x, accuracy=accuracy)[0]
+  return sqrt_p.apply(x, accuracy=accuracy)[0]
 
 
 sqrt_p = unary(
@@ -145,7 +145,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return rsqrt_p.bind(x, accuracy=accuracy)[0]
+  return rsqrt_p.apply(x, accuracy=accuracy)[0]
 
 
 rsqrt_p = unary(
@@ -168,7 +168,7 @@ def cbrt(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return cbrt_p.bind(x, accuracy=accuracy)[0]
+  return cbrt_p.apply(x, accuracy=accuracy)[0]
 
 
 cbrt_p = unary(

@@ -194,7 +194,7 @@ def ragged_dot_general(
   preferred = None
   if preferred_element_type is not None:
     preferred = dtypes.canonicalize_dtype(preferred_element_type)
-  return ragged_dot_general_p.bind(
+  return ragged_dot_general_p.apply(
       lhs, rhs, group_sizes, ragged_dot_dimension_numbers=ragged_dot_dimension_numbers,
       precision=canonical(precision), preferred_element_type=preferred,
       group_offset=None, out_sharding=out_sharding)[0]
@@ -291,7 +291,7 @@ def _masked_dot(
       "out_sharding": out_sharding}
   (cx, cy), (bx, by) = dims.contract, dims.batch
   if dims.kind == "batch":
-    return list(dot_general_p.bind(x, y, dimension_numbers=(dims.contract, dims.batch),
+    return list(dot_general_p.apply(x, y, dimension_numbers=(dims.contract, dims.batch),
                                    **options))
   copies = _by_group(x, sizes, dims)
   cx, bx = (tuple([d + 1 for d in ds]) for ds in (cx, bx))
@@ -402,14 +402,14 @@ def _(ctx: Any, *values: Any, **params: Any) -> Values:
 @jvp_rule.define(ragged_dot_general_p)
 def _(primals: Values, tangents: Values, **params: Any) -> Any:
   x, y, sizes = primals
-  outs = ragged_dot_general_p.bind(x, y, sizes, **params)
+  outs = ragged_dot_general_p.apply(x, y, sizes, **params)
   total: Any = Zero(typeof(outs[0]).to_tangent_aval())
   if total.aval.dtype != dtypes.float0:
     for i, t in enumerate(tangents[:2]):
       if type(t) is not Zero:
         pair = (t, y) if i == 0 else (x, t)
         total = add_tangents(
-            total, ragged_dot_general_p.bind(*pair, sizes, **params)[0])
+            total, ragged_dot_general_p.apply(*pair, sizes, **params)[0])
   return outs, (total,)
 
 
@@ -449,7 +449,7 @@ def _back_to_rows(
   numbers = RaggedDotDimensionNumbers(
       ((tuple(range(n + len(own), typeof(ct).ndim)), theirs), (tuple(range(n)), by)),
       (n + own.index(dims.ragged),), (dims.group,))
-  (out,) = ragged_dot_general_p.bind(
+  (out,) = ragged_dot_general_p.apply(
       ct, y, sizes, ragged_dot_dimension_numbers=numbers, **params)
   return _arranged(out, (*bx, *own, *(d for _, d in sorted(zip(cy, cx)))))
 
@@ -464,7 +464,7 @@ def _back_to_matrices(
   theirs = free(y.ndim, (*cy, dims.group), by)
   numbers = RaggedDotDimensionNumbers(
       ((own, tuple(range(n, n + len(own)))), (bx, tuple(range(n)))), (dims.ragged,), ())
-  (out,) = ragged_dot_general_p.bind(
+  (out,) = ragged_dot_general_p.apply(
       x, ct, sizes, ragged_dot_dimension_numbers=numbers, **params)
   return _arranged(
       out, (dims.group, *by, *(d for _, d in sorted(zip(cx, cy))), *theirs))
@@ -518,6 +518,6 @@ def _(axis: Any, args: Values, dims: Values, *,
       outer = tuple([one.shape[i] for i in ragged.outer])
       sizes = broadcast_in_dim(
           sizes, (axis.size, *outer, g), (0, 1 + len(outer)))
-  outs = ragged_dot_general_p.bind(
+  outs = ragged_dot_general_p.apply(
       x, y, sizes, ragged_dot_dimension_numbers=numbers, **params)
   return outs, (1 if ragged.kind == "contracting" else 0,)

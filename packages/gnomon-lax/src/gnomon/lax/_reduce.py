@@ -93,7 +93,7 @@ def reduce(
     known = _known_reduction(jaxpr, xs[0], inits[0], axes)
     if known is not None:
       return tree_unflatten(tree, [known])
-  outs = reduce_p.bind(*xs, *inits, jaxpr=jaxpr, dimensions=axes)
+  outs = reduce_p.apply(*xs, *inits, jaxpr=jaxpr, dimensions=axes)
   return tree_unflatten(tree, outs)
 
 
@@ -170,7 +170,7 @@ def _known_reduction(jaxpr: ClosedJaxpr, x: Any, init: Any, axes: Axes) -> Any:
   if np.asarray(init) != np.asarray(start(dtype)).astype(dtype):
     return None
   params: dict[str, Any] = {"out_sharding": None} if p is reduce_sum_p else {}
-  return p.bind(x, axes=axes, **params)[0]
+  return p.apply(x, axes=axes, **params)[0]
 
 
 reduce_p = Primitive("reduce", call=True)
@@ -241,7 +241,7 @@ def _size(shape: tuple[int, ...]) -> int:
 def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr,
       dimensions: Axes) -> tuple[Values, Values]:
   n = len(primals) // 2
-  outs = reduce_p.bind(*primals, jaxpr=jaxpr, dimensions=dimensions)
+  outs = reduce_p.apply(*primals, jaxpr=jaxpr, dimensions=dimensions)
   shape = typeof(outs[0]).shape
   starts = [broadcast_in_dim(v, shape, ()) for v in primals[n:]]
   t_starts = [
@@ -262,7 +262,7 @@ def _(axis: Any, args: Values, dims: Values, *, jaxpr: ClosedJaxpr,
   if all(d is None for d in places):
     xs, d = same_dim(axis, xs, dims[:n])
     axes, at = shift_axes(dimensions, d)
-    return reduce_p.bind(*xs, *inits, jaxpr=jaxpr, dimensions=axes), (at,) * n
+    return reduce_p.apply(*xs, *inits, jaxpr=jaxpr, dimensions=axes), (at,) * n
   xs = [to_dim(x, d, 0, axis.size) for x, d in zip(xs, dims[:n])]
   axes, _ = shift_axes(dimensions, 0)
   shape = dropped(typeof(xs[0]), axes)

@@ -137,7 +137,7 @@ def _reduction(
   @batch_rule.define(p)
   def _(axis: Any, args: Values, dims: Values, *, axes: Axes) -> tuple[Values, Values]:
     moved, d = shift_axes(axes, dims[0])
-    return p.bind(args[0], axes=moved), (d,)
+    return p.apply(args[0], axes=moved), (d,)
 
   return p
 
@@ -163,7 +163,7 @@ def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
   Raises:
     ValueError: an axis is repeated or does not exist.
   """
-  return reduce_max_p.bind(operand, axes=ints(axes))[0]
+  return reduce_max_p.apply(operand, axes=ints(axes))[0]
 
 
 def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
@@ -184,7 +184,7 @@ def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
   Raises:
     ValueError: an axis is repeated or does not exist.
   """
-  return reduce_min_p.bind(operand, axes=ints(axes))[0]
+  return reduce_min_p.apply(operand, axes=ints(axes))[0]
 
 
 def _mean_of_ties(t: Any, ans: Any, x: Any, *, axes: Axes) -> Any:
@@ -221,7 +221,7 @@ def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:
     TypeError: the operand is bool.
     ValueError: an axis is repeated or does not exist.
   """
-  return reduce_prod_p.bind(operand, axes=ints(axes))[0]
+  return reduce_prod_p.apply(operand, axes=ints(axes))[0]
 
 
 reduce_prod_p = _reduction("reduce_prod", NUMBER, operation("multiply"), lambda dtype: 1)
@@ -245,7 +245,7 @@ def tree_reduce(
 def _rows(x: Any, start: int, stop: int, step: int) -> Any:
   shape = typeof(x).shape
   others = (1,) * (len(shape) - 1)
-  return slice_p.bind(
+  return slice_p.apply(
       x, start_indices=(start, *(0,) * (len(shape) - 1)),
       limit_indices=(stop, *shape[1:]), strides=(step, *others))[0]
 
@@ -292,7 +292,7 @@ def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
     TypeError: the operand is neither of integers nor of bools.
     ValueError: an axis is repeated or does not exist.
   """
-  return reduce_and_p.bind(operand, axes=ints(axes))[0]
+  return reduce_and_p.apply(operand, axes=ints(axes))[0]
 
 
 def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
@@ -310,7 +310,7 @@ def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
     TypeError: the operand is neither of integers nor of bools.
     ValueError: an axis is repeated or does not exist.
   """
-  return reduce_or_p.bind(operand, axes=ints(axes))[0]
+  return reduce_or_p.apply(operand, axes=ints(axes))[0]
 
 
 def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
@@ -328,7 +328,7 @@ def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
     TypeError: the operand is neither of integers nor of bools.
     ValueError: an axis is repeated or does not exist.
   """
-  return reduce_xor_p.bind(operand, axes=ints(axes))[0]
+  return reduce_xor_p.apply(operand, axes=ints(axes))[0]
 
 
 def all_bits(dtype: Any) -> Any:
@@ -366,7 +366,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     TypeError: the operand is complex, or `index_dtype` is no integer dtype.
     ValueError: the axis does not exist or has no elements.
   """
-  return argmax_p.bind(operand, axes=(as_int(axis),), index_dtype=_index(index_dtype))[0]
+  return argmax_p.apply(operand, axes=(as_int(axis),), index_dtype=_index(index_dtype))[0]
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
@@ -387,7 +387,7 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     TypeError: the operand is complex, or `index_dtype` is no integer dtype.
     ValueError: the axis does not exist or has no elements.
   """
-  return argmin_p.bind(operand, axes=(as_int(axis),), index_dtype=_index(index_dtype))[0]
+  return argmin_p.apply(operand, axes=(as_int(axis),), index_dtype=_index(index_dtype))[0]
 
 
 def _index(dtype: Any) -> Any:
@@ -418,12 +418,12 @@ def _first_extreme(name: str, best: Primitive, nan_last: bool) -> Primitive:
     if _order.has_keys(typeof(x).dtype):
       x = _order.keys(x, nan_last=nan_last)
     kept = tuple(d for d in range(len(shape)) if d != axis)
-    chosen = eq(x, broadcast_in_dim(best.bind(x, axes=axes)[0], shape, kept))
+    chosen = eq(x, broadcast_in_dim(best.apply(x, axes=axes)[0], shape, kept))
     if dtypes.issubdtype(typeof(x).dtype, np.floating):  # small floats have no keys
       chosen = bitwise_or(chosen, ne(x, x))
-    places = iota_p.bind(dtype=wide, shape=shape, dimension=axis, sharding=None)[0]
+    places = iota_p.apply(dtype=wide, shape=shape, dimension=axis, sharding=None)[0]
     beyond = full(shape, shape[axis], wide)
-    first = reduce_min_p.bind(select_n(chosen, beyond, places), axes=axes)[0]
+    first = reduce_min_p.apply(select_n(chosen, beyond, places), axes=axes)[0]
     return [convert(first, index_dtype)]
 
   lower_as(p, program)
@@ -433,7 +433,7 @@ def _first_extreme(name: str, best: Primitive, nan_last: bool) -> Primitive:
   def _(axis: Any, args: Values, dims: Values, *, axes: Axes,
         index_dtype: Any) -> tuple[Values, Values]:
     moved, d = shift_axes(axes, dims[0])
-    return p.bind(args[0], axes=moved, index_dtype=index_dtype), (d,)
+    return p.apply(args[0], axes=moved, index_dtype=index_dtype), (d,)
 
   return p
 

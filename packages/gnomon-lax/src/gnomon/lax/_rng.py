@@ -130,7 +130,7 @@ def rng_bit_generator(
   Raises:
     TypeError: the key is of another type, or the dtype is not unsigned.
   """
-  return tuple(rng_bit_generator_p.bind(
+  return tuple(rng_bit_generator_p.apply(
       key, shape=sizes(shape, "rng_bit_generator"),
       dtype=dtypes.canonicalize_dtype(dtype), algorithm=RandomAlgorithm(algorithm),
       out_sharding=out_sharding))
@@ -183,7 +183,7 @@ def _(
   if not axis.size:
     return (keys, full(whole, 0, params["dtype"])), (0, 0)
   first = reshape(slice_in_dim(keys, 0, 1), typeof(keys).shape[1:])
-  new, bits = rng_bit_generator_p.bind(first, shape=whole, **params)
+  new, bits = rng_bit_generator_p.apply(first, shape=whole, **params)
   rest = slice_in_dim(keys, 1, axis.size)
   return (concatenate([reshape(new, (1, *typeof(new).shape)), rest], 0), bits), (0, 0)
 
@@ -207,7 +207,7 @@ def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
     TypeError: dtypes differ, or are neither integer nor floating-point.
     ValueError: a bound is not a scalar.
   """
-  return rng_uniform_p.bind(*operands(a, b), shape=sizes(shape, "rng_uniform"))[0]
+  return rng_uniform_p.apply(*operands(a, b), shape=sizes(shape, "rng_uniform"))[0]
 
 
 rng_uniform_p = Primitive("rng_uniform")
@@ -235,7 +235,7 @@ def _(axis: Any, args: Values, dims: Values, *, shape: Shape) -> tuple[Values, V
   check_dtype("rng_uniform with mapped bounds", bounds[0], FLOAT)
   whole = (axis.size, *shape)
   zero, one = (np.asarray(v, bounds[0].dtype)[()] for v in (0, 1))
-  unit = rng_uniform_p.bind(zero, one, shape=whole)[0]
+  unit = rng_uniform_p.apply(zero, one, shape=whole)[0]
   low, high = (
       broadcast_in_dim(x, whole, () if d is None else (0,)) for x, d in zip(args, dims))
   return [add(low, mul(unit, sub(high, low)))], (0,)

@@ -23,7 +23,7 @@ def floor(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return floor_p.bind(x)[0]
+  return floor_p.apply(x)[0]
 
 
 floor_p = unary("floor", FLOAT, "floor")
@@ -42,7 +42,7 @@ def ceil(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return ceil_p.bind(x)[0]
+  return ceil_p.apply(x)[0]
 
 
 ceil_p = unary("ceil", FLOAT, "ceil")
@@ -77,7 +77,7 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     TypeError: `x` is not floating-point.
     ValueError: `rounding_method` is no `RoundingMethod`.
   """
-  return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))[0]
+  return round_p.apply(x, rounding_method=RoundingMethod(rounding_method))[0]
 
 
 _ROUNDING = {
@@ -108,7 +108,7 @@ def is_finite(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return is_finite_p.bind(x)[0]
+  return is_finite_p.apply(x)[0]
 
 
 is_finite_p = unary("is_finite", FLOAT, "is_finite", result=as_bool)
@@ -128,7 +128,7 @@ def nextafter(x1: Any, x2: Any) -> Any:
   Raises:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
   """
-  return nextafter_p.bind(*operands(x1, x2))[0]
+  return nextafter_p.apply(*operands(x1, x2))[0]
 
 
 nextafter_p = binary(

@@ -73,7 +73,7 @@ def scaled_dot(
   scales = [
       _ones(a, c) if s is None else s
       for a, s, c in ((x, lhs_scale, numbers[0][0]), (y, rhs_scale, numbers[0][1]))]
-  return scaled_dot_p.bind(
+  return scaled_dot_p.apply(
       lhs, rhs, *scales, dimension_numbers=numbers, preferred_element_type=preferred)[0]
 
 
@@ -152,7 +152,7 @@ def _(ctx: Any, *values: Any, **params: Any) -> Values:
 
 @jvp_rule.define(scaled_dot_p)
 def _(primals: Values, tangents: Values, **params: Any) -> Any:
-  outs = scaled_dot_p.bind(*primals, **params)
+  outs = scaled_dot_p.apply(*primals, **params)
   program = trace_to_closed(
       lambda *xs: _decomposed(*xs, **params), [typeof(x) for x in primals])
   transformed, moved = jvp_jaxpr(program, moves_of(tangents))
@@ -170,4 +170,4 @@ def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: Pairs,
   contract, (bx, by) = tuple([
       tuple([tuple([d + 1 for d in ds]) for ds in pair]) for pair in dimension_numbers])
   numbers = (contract, ((0, *bx), (0, *by)))
-  return scaled_dot_p.bind(*moved, dimension_numbers=numbers, **params), (0,)
+  return scaled_dot_p.apply(*moved, dimension_numbers=numbers, **params), (0,)

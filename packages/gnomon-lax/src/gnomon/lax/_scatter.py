@@ -95,7 +95,7 @@ def _combine(
     numbers: ScatterDimensionNumbers, sorted_: bool, unique: bool, mode: Mode) -> Any:
   mode = usable_mode(p.name, mode, GatherScatterMode.FILL_OR_DROP)
   updates = as_elements(updates, operand)
-  return p.bind(
+  return p.apply(
       operand, indices, updates,
       update_jaxpr=combiner(COMBINERS[p], typeof(operand).dtype), update_consts=(),
       dimension_numbers=ScatterDimensionNumbers(*numbers).of_ints(),
@@ -249,7 +249,7 @@ def scatter_apply(
     raise TypeError(
         f"scatter_apply: func must return a scalar of the dtype that it takes, "
         f"{x.dtype}, but it returns {jaxpr.out_avals[0]}")
-  return scatter_p.bind(
+  return scatter_p.apply(
       operand, scatter_indices, full(tuple(update_shape), 0, x.dtype), update_jaxpr=jaxpr,
       update_consts=(),
       dimension_numbers=ScatterDimensionNumbers(*dimension_numbers).of_ints(),
@@ -369,7 +369,7 @@ def _batch(p: Primitive) -> Callable[..., tuple[Values, Values]]:
     if d is not None:
       indices = move(indices, d, 0)
     numbers = batched_numbers(dimension_numbers, indices_mapped=d is not None)
-    return p.bind(x, indices, updates, dimension_numbers=numbers, **params), (0,)
+    return p.apply(x, indices, updates, dimension_numbers=numbers, **params), (0,)
 
   return rule
 

@@ -136,11 +136,11 @@ def _sum(p: Primitive, backward: Callable[[Any], Any]) -> None:
 
   @jvp_rule.define(p)
   def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
-    outs = p.bind(*primals, **params)
+    outs = p.apply(*primals, **params)
     t_x, _, t_u = tangents
     if type(t_u) is Zero:  # nothing is added to the operand's tangent
       return outs, (t_x,)
-    return outs, p.bind(instantiate(t_x), primals[1], t_u, **params)
+    return outs, p.apply(instantiate(t_x), primals[1], t_u, **params)
 
   @transpose_rule.define(p)
   def _(cts: Values, args: Values, **params: Any) -> list[Any]:
@@ -162,19 +162,19 @@ _sum(scatter_sub_p, neg)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
   (x, indices, u), (t_x, _, t_u) = primals, tangents
   if _still(tangents):
-    return _no_tangent(scatter_p.bind(*primals, **params))
+    return _no_tangent(scatter_p.apply(*primals, **params))
   places = _places(primals, params)
   if params["update_jaxpr"] is not None:
     return _apply_jvp(places, x, t_x, params["update_jaxpr"], params["update_consts"])
   if type(t_u) is Zero or places.unique:
-    outs = scatter_p.bind(*primals, **params)
+    outs = scatter_p.apply(*primals, **params)
     return outs, (places.put(instantiate(t_x), instantiate(t_u)),)
   won, own = places.winners()
   # Each update is replaced by the one that wins, so that their order no longer matters.
   u = _pick(reshape(u, (places.updates.size,)), won)
   kept = instantiate(t_x) if type(t_x) is Zero else places.put(t_x, places.no_updates())
   t = places.add(kept, _only(eq(won, own), t_u))
-  return scatter_p.bind(x, indices, u, **params), (t,)
+  return scatter_p.apply(x, indices, u, **params), (t,)
 
 
 @transpose_rule.define(scatter_p)
@@ -220,12 +220,12 @@ def _apply_jvp(
 @jvp_rule.define(scatter_mul_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
   (x, indices, u), (t_x, _, t_u) = primals, tangents
-  outs = scatter_mul_p.bind(*primals, **params)
+  outs = scatter_mul_p.apply(*primals, **params)
   if _still(tangents):
     return _no_tangent(outs)
   t = instantiate(t_x)
   if type(t_x) is not Zero:
-    t = scatter_mul_p.bind(t_x, indices, u, **params)[0]
+    t = scatter_mul_p.apply(t_x, indices, u, **params)[0]
   if type(t_u) is not Zero:
     places = _places(primals, params)
     others = places.take(x)
@@ -239,7 +239,7 @@ def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]
 def _(cts: Values, args: Values, **params: Any) -> list[Any]:
   (x, indices, u), ct = args, cts[0]
   if type(x) is UndefinedPrimal:
-    return [scatter_mul_p.bind(ct, indices, u, **params)[0], None, None]
+    return [scatter_mul_p.apply(ct, indices, u, **params)[0], None, None]
   places = _places(args, params)
   if not places.unique:
     raise NotImplementedError(
@@ -298,7 +298,7 @@ def _extremum(p: Primitive, worse: Callable[[Any, Any], Any]) -> None:
   @jvp_rule.define(p)
   def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
     (x, _, u), (t_x, _, t_u) = primals, tangents
-    outs = p.bind(*primals, **params)
+    outs = p.apply(*primals, **params)
     if _still(tangents):
       return _no_tangent(outs)
     places, dtype = _places(primals, params), typeof(x).dtype

@@ -190,7 +190,7 @@ def concatenate(operands: Any, dimension: int) -> Any:
   xs = list(operands)
   if not xs:
     raise ValueError("concatenate needs at least one array, got an empty sequence")
-  return concatenate_p.bind(*xs, dimension=as_int(dimension))[0]
+  return concatenate_p.apply(*xs, dimension=as_int(dimension))[0]
 
 
 concatenate_p = Primitive("concatenate")
@@ -231,10 +231,10 @@ def _(ctx: Any, *xs: Any, dimension: int) -> Values:
 
 @jvp_rule.define(concatenate_p)
 def _(primals: Values, tangents: Values, *, dimension: int) -> tuple[Values, Values]:
-  outs = concatenate_p.bind(*primals, dimension=dimension)
+  outs = concatenate_p.apply(*primals, dimension=dimension)
   if all(type(t) is Zero for t in tangents):
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, concatenate_p.bind(*map(instantiate, tangents), dimension=dimension)
+  return outs, concatenate_p.apply(*map(instantiate, tangents), dimension=dimension)
 
 
 @transpose_rule.define(concatenate_p)
@@ -255,7 +255,7 @@ def pieces(x: Any, lengths: Sequence[int], axis: int) -> list[Any]:
     else:
       start = tuple(at if d == axis else 0 for d in range(len(shape)))
       limit = tuple(at + n if d == axis else m for d, m in enumerate(shape))
-      out.append(slice_p.bind(
+      out.append(slice_p.apply(
           x, start_indices=start, limit_indices=limit, strides=None)[0])
     at += n
   return out
@@ -264,7 +264,7 @@ def pieces(x: Any, lengths: Sequence[int], axis: int) -> list[Any]:
 @batch_rule.define(concatenate_p)
 def _(axis: Any, args: Values, dims: Values, *, dimension: int) -> tuple[Values, Values]:
   xs, d = same_dim(axis, args, dims)
-  return concatenate_p.bind(*xs, dimension=dimension + (d <= dimension)), (d,)
+  return concatenate_p.apply(*xs, dimension=dimension + (d <= dimension)), (d,)
 
 
 # ---- split
@@ -289,7 +289,7 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> Sequence[Any]:
     ValueError: a size is negative, their sum is another, or there is no such axis.
   """
   axis = axis_of(axis, typeof(operand).ndim, "split")
-  return list(split_p.bind(operand, sizes=ints(sizes), axis=axis))
+  return list(split_p.apply(operand, sizes=ints(sizes), axis=axis))
 
 
 split_p = Primitive("split")
@@ -323,7 +323,7 @@ def _(ctx: Any, x: Any, *, sizes: Shape, axis: int) -> Values:
 
 
 def _transpose_split(cts: Values, args: Values, *, sizes: Shape, axis: int) -> list[Any]:
-  return [concatenate_p.bind(*map(instantiate, cts), dimension=axis)[0]]
+  return [concatenate_p.apply(*map(instantiate, cts), dimension=axis)[0]]
 
 
 linear(split_p, _transpose_split)
@@ -333,7 +333,7 @@ linear(split_p, _transpose_split)
 def _(axis_: Any, args: Values, dims: Values, *, sizes: Shape,
       axis: int) -> tuple[Values, Values]:
   d = dims[0]
-  outs = split_p.bind(args[0], sizes=sizes, axis=axis + (d <= axis))
+  outs = split_p.apply(args[0], sizes=sizes, axis=axis + (d <= axis))
   return outs, (d,) * len(sizes)
 
 
@@ -365,7 +365,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:
     value = typeof(padding_value)
     if value.dtype != x.dtype and dtypes.promote_types(value.dtype, x.dtype) == x.dtype:
       padding_value = np.asarray(padding_value, x.dtype)[()]
-  return pad_p.bind(operand, padding_value, padding_config=config)[0]
+  return pad_p.apply(operand, padding_value, padding_config=config)[0]
 
 
 pad_p = Primitive("pad")
@@ -429,10 +429,10 @@ def _(ctx: Any, x: Any, value: Any, *, padding_config: Padding) -> Values:
 def _(
     primals: Values, tangents: Values, *, padding_config: Padding,
 ) -> tuple[Values, Values]:
-  outs = pad_p.bind(*primals, padding_config=padding_config)
+  outs = pad_p.apply(*primals, padding_config=padding_config)
   if all(type(t) is Zero for t in tangents):
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, pad_p.bind(*map(instantiate, tangents), padding_config=padding_config)
+  return outs, pad_p.apply(*map(instantiate, tangents), padding_config=padding_config)
 
 
 @transpose_rule.define(pad_p)
@@ -452,7 +452,7 @@ def _(cts: Values, args: Values, *, padding_config: Padding) -> list[Any]:
 def _inside(shape: Shape, config: Padding) -> Any:
   """Where a padded array holds elements of its operand, which has this shape."""
   yes = full(shape, True, np.bool_)
-  return pad_p.bind(yes, np.False_, padding_config=config)[0]
+  return pad_p.apply(yes, np.False_, padding_config=config)[0]
 
 
 def _unpad(ct: Any, aval: ShapedArray, config: Padding) -> Any:
@@ -460,11 +460,11 @@ def _unpad(ct: Any, aval: ShapedArray, config: Padding) -> Any:
   zero = np.zeros((), aval.dtype)[()]
   edges = tuple((-low, -high, 0) for low, high, _ in config)
   if any(e != (0, 0, 0) for e in edges):
-    ct = pad_p.bind(ct, zero, padding_config=edges)[0]
+    ct = pad_p.apply(ct, zero, padding_config=edges)[0]
   if all(c[2] == 0 for c in config):
     return ct
   shape = typeof(ct).shape
-  return slice_p.bind(
+  return slice_p.apply(
       ct, start_indices=(0,) * len(shape), limit_indices=shape,
       strides=tuple(c[2] + 1 for c in config))[0]
 
@@ -475,11 +475,11 @@ def _(axis: Any, args: Values, dims: Values, *,
   (x, value), (d, dv) = args, dims
   if dv is None:
     config = (*padding_config[:d], (0, 0, 0), *padding_config[d:])
-    return pad_p.bind(x, value, padding_config=config), (d,)
+    return pad_p.apply(x, value, padding_config=config), (d,)
   x = to_dim(x, d, 0, axis.size)
   config = ((0, 0, 0), *padding_config)
   filler = zeros_like_aval(typeof(value).update(shape=()))
-  out = pad_p.bind(x, filler, padding_config=config)[0]
+  out = pad_p.apply(x, filler, padding_config=config)[0]
   shape = typeof(out).shape
   inside = _inside(typeof(x).shape, config)
   return [select_n(inside, broadcast_in_dim(value, shape, (0,)), out)], (0,)
@@ -503,7 +503,7 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     TypeError: a dimension is repeated or does not exist.
   """
   dimensions = ints(dimensions)
-  return rev_p.bind(operand, dimensions=dimensions)[0]
+  return rev_p.apply(operand, dimensions=dimensions)[0]
 
 
 rev_p = Primitive("rev")
@@ -534,7 +534,7 @@ linear(rev_p, lambda cts, args, dimensions: [rev(cts[0], dimensions)])
 def _(
     axis: Any, args: Values, dims: Values, *, dimensions: Shape) -> tuple[Values, Values]:
   d = dims[0]
-  return rev_p.bind(args[0], dimensions=tuple(n + (d <= n) for n in dimensions)), (d,)
+  return rev_p.apply(args[0], dimensions=tuple(n + (d <= n) for n in dimensions)), (d,)
 
 
 # ---- tile
@@ -554,7 +554,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Any:
   Raises:
     TypeError: there is not one number a dimension, or one is negative.
   """
-  return tile_p.bind(operand, reps=sizes(reps, "tile"))[0]
+  return tile_p.apply(operand, reps=sizes(reps, "tile"))[0]
 
 
 tile_p = Primitive("tile")
@@ -591,4 +591,4 @@ linear(tile_p, _transpose_tile)
 @batch_rule.define(tile_p)
 def _(axis: Any, args: Values, dims: Values, *, reps: Shape) -> tuple[Values, Values]:
   d = dims[0]
-  return tile_p.bind(args[0], reps=(*reps[:d], 1, *reps[d:])), (d,)
+  return tile_p.apply(args[0], reps=(*reps[:d], 1, *reps[d:])), (d,)

@@ -41,7 +41,7 @@ def slice(
   >>> lax.slice(lax.iota("int32", 9), [1], [8], [3]).shape
   (3,)
   """
-  return slice_p.bind(
+  return slice_p.apply(
       operand, start_indices=_ints(start_indices), limit_indices=_ints(limit_indices),
       strides=None if strides is None else _ints(strides))[0]
 
@@ -108,7 +108,7 @@ def _(axis: Any, args: Values, dims: Values, *, start_indices: Dims, limit_indic
   def insert(xs: Dims, x: int) -> Dims:
     return (*xs[:d], x, *xs[d:])
 
-  out = slice_p.bind(
+  out = slice_p.apply(
       args[0], start_indices=insert(start_indices, 0),
       limit_indices=insert(limit_indices, axis.size),
       strides=None if strides is None else insert(strides, 1))

@@ -59,10 +59,10 @@ def sort(
           f"sort needs num_keys between 1 and the number of arrays, {len(operand)}: got "
           f"{num_keys}")
     axis = axis_of(dimension, typeof(operand[0]).ndim, "sort")
-    return tuple(sort_p.bind(
+    return tuple(sort_p.apply(
         *operand, dimension=axis, is_stable=bool(is_stable), num_keys=as_int(num_keys)))
   axis = axis_of(dimension, typeof(operand).ndim, "sort")
-  return sort_p.bind(operand, dimension=axis, is_stable=bool(is_stable), num_keys=1)[0]
+  return sort_p.apply(operand, dimension=axis, is_stable=bool(is_stable), num_keys=1)[0]
 
 
 def sort_key_val(
@@ -108,10 +108,10 @@ def _(*xs: ShapedArray, dimension: int, is_stable: bool,
 @jvp_rule.define(sort_p)
 def _(primals: Values, tangents: Values, *, dimension: int, **params: Any) -> Any:
   shape = typeof(primals[0]).shape
-  places = iota_p.bind(
+  places = iota_p.apply(
       dtype=_index_dtype(shape[dimension]), shape=shape, dimension=dimension,
       sharding=None)[0]
-  *outs, order = sort_p.bind(*primals, places, dimension=dimension, **params)
+  *outs, order = sort_p.apply(*primals, places, dimension=dimension, **params)
   return outs, [
       t if type(t) is Zero else take_along(t, order, dimension, unique=True)
       for t in tangents]
@@ -125,7 +125,7 @@ def _index_dtype(n: int) -> Any:
 def _(axis: Any, args: Values, dims: Values, *, dimension: int,
       **params: Any) -> tuple[Values, Values]:
   xs, d = same_dim(axis, args, dims)
-  outs = sort_p.bind(*xs, dimension=dimension + (d <= dimension), **params)
+  outs = sort_p.apply(*xs, dimension=dimension + (d <= dimension), **params)
   return outs, (d,) * len(outs)
 
 
@@ -176,11 +176,11 @@ def _sort_floats(ctx: Any, values: Values, fixed: dict[str, Any]) -> Values:
 
 def _any_lost(x: Any) -> list[Any]:
   lost = _order.lost_by_keys(x)
-  return list(reduce_or_p.bind(lost, axes=tuple(range(typeof(x).ndim))))
+  return list(reduce_or_p.apply(lost, axes=tuple(range(typeof(x).ndim))))
 
 
 def _sort_by_keys(x: Any, *, dimension: int, num_keys: int) -> list[Any]:
-  keys = sort_p.bind(
+  keys = sort_p.apply(
       _order.keys(x), dimension=dimension, is_stable=True, num_keys=num_keys)[0]
   return [_order.numbers(keys, typeof(x).dtype)]
 
@@ -242,10 +242,10 @@ def _one_form(b: Any, x: Any, aval: ShapedArray) -> Any:
 def _sort_by_places(*xs: Any, dimension: int, num_keys: int) -> list[Any]:
   """Sorts positions, and takes all arrays from these: arrays of keys, for example."""
   aval = typeof(xs[0])
-  places = iota_p.bind(
+  places = iota_p.apply(
       dtype=_index_dtype(aval.shape[dimension]), shape=aval.shape, dimension=dimension,
       sharding=None)[0]
-  *_, order = sort_p.bind(
+  *_, order = sort_p.apply(
       *xs[:num_keys], places, dimension=dimension, is_stable=True, num_keys=num_keys)
   return [take_along(x, order, dimension, unique=True) for x in xs]
 
@@ -279,10 +279,10 @@ def _words(dtype: Any) -> int:
 def _argsort_word(word: Any, dimension: int) -> Any:
   """The stable order of 32-bit integers."""
   shape, wide = typeof(word).shape, np.dtype("int64")
-  places = iota_p.bind(dtype=wide, shape=shape, dimension=dimension, sharding=None)[0]
-  high = shift_left_p.bind(_order.to(word, wide), _order.to(np.int32(32), wide))[0]
-  packed = or_p.bind(high, places)[0]
-  ordered = sort_p.bind(packed, dimension=dimension, is_stable=True, num_keys=1)[0]
+  places = iota_p.apply(dtype=wide, shape=shape, dimension=dimension, sharding=None)[0]
+  high = shift_left_p.apply(_order.to(word, wide), _order.to(np.int32(32), wide))[0]
+  packed = or_p.apply(high, places)[0]
+  ordered = sort_p.apply(packed, dimension=dimension, is_stable=True, num_keys=1)[0]
   return _order.to(ordered, np.dtype("int32"))  # the low half: positions
 
 
@@ -313,7 +313,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> Any:
     ValueError: there is no such axis, or `k` is negative or greater than its size.
   """
   axis = axis_of(axis, typeof(operand).ndim, "top_k")
-  return list(top_k_p.bind(operand, k=as_int(k), axis=axis))
+  return list(top_k_p.apply(operand, k=as_int(k), axis=axis))
 
 
 top_k_p = Primitive("top_k")
@@ -352,7 +352,7 @@ def _(ctx: Any, x: Any, *, k: int, axis: int) -> Values:
 
 @jvp_rule.define(top_k_p)
 def _(primals: Values, tangents: Values, *, k: int, axis: int) -> Any:
-  values, places = top_k_p.bind(*primals, k=k, axis=axis)
+  values, places = top_k_p.apply(*primals, k=k, axis=axis)
   t = tangents[0]
   if type(t) is Zero:
     moved: Any = Zero(typeof(values).to_tangent_aval())
@@ -365,4 +365,4 @@ def _(primals: Values, tangents: Values, *, k: int, axis: int) -> Any:
 def _(axis_: Any, args: Values, dims: Values, *, k: int,
       axis: int) -> tuple[Values, Values]:
   d = dims[0]
-  return top_k_p.bind(args[0], k=k, axis=axis + (d <= axis)), (d, d)
+  return top_k_p.apply(args[0], k=k, axis=axis + (d <= axis)), (d, d)

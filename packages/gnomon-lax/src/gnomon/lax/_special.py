@@ -35,7 +35,7 @@ def erf(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return erf_p.bind(x)[0]
+  return erf_p.apply(x)[0]
 
 
 def _bell(x: Any, scale: float) -> Any:
@@ -62,7 +62,7 @@ def erfc(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return erfc_p.bind(x)[0]
+  return erfc_p.apply(x)[0]
 
 
 erfc_p = unary(
@@ -83,7 +83,7 @@ def erf_inv(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return erf_inv_p.bind(x)[0]
+  return erf_inv_p.apply(x)[0]
 
 
 erf_inv_p = unary(
@@ -106,7 +106,7 @@ def lgamma(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return lgamma_p.bind(x)[0]
+  return lgamma_p.apply(x)[0]
 
 
 lgamma_p = unary("lgamma", FLOAT, "chlo.lgamma", lambda t, ans, x: times(t, digamma(x)))
@@ -125,7 +125,7 @@ def digamma(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return digamma_p.bind(x)[0]
+  return digamma_p.apply(x)[0]
 
 
 digamma_p = unary(
@@ -147,7 +147,7 @@ def polygamma(m: Any, x: Any) -> Any:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
     ValueError: it is differentiated with respect to `m`.
   """
-  return polygamma_p.bind(*operands(m, x))[0]
+  return polygamma_p.apply(*operands(m, x))[0]
 
 
 def no_derivative_in(name: str, of: str) -> Callable[..., Any]:
@@ -178,7 +178,7 @@ def zeta(x: Any, q: Any) -> Any:
     TypeError: dtypes differ or are not floating-point, or shapes differ.
     ValueError: it is differentiated with respect to `x`.
   """
-  return zeta_p.bind(*operands(x, q))[0]
+  return zeta_p.apply(*operands(x, q))[0]
 
 
 zeta_p = binary(
@@ -217,7 +217,7 @@ def bessel_i0e(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return bessel_i0e_p.bind(x)[0]
+  return bessel_i0e_p.apply(x)[0]
 
 
 # Chebyshev coefficients, computed with 40 digits, of e^-x I0(x) in x / 4 - 1 for x <= 8,
@@ -285,7 +285,7 @@ def bessel_i1e(x: Any) -> Any:
   Raises:
     TypeError: `x` is not floating-point.
   """
-  return bessel_i1e_p.bind(x)[0]
+  return bessel_i1e_p.apply(x)[0]
 
 
 def _i1e_derivative(t: Any, ans: Any, x: Any) -> Any:

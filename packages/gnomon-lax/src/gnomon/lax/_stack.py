@@ -93,7 +93,7 @@ def stack(operands: Any, axis: int = 0) -> Any:
   xs = list(operands)
   if not xs:
     raise ValueError("stack needs at least one array, got an empty sequence")
-  return stack_p.bind(*xs, axis=axis_of(axis, typeof(xs[0]).ndim + 1, "stack"))[0]
+  return stack_p.apply(*xs, axis=axis_of(axis, typeof(xs[0]).ndim + 1, "stack"))[0]
 
 
 stack_p = Primitive("stack")
@@ -129,17 +129,17 @@ def _(ctx: Any, *xs: Any, axis: int) -> Values:
 
 @jvp_rule.define(stack_p)
 def _(primals: Values, tangents: Values, *, axis: int) -> tuple[Values, Values]:
-  outs = stack_p.bind(*primals, axis=axis)
+  outs = stack_p.apply(*primals, axis=axis)
   if all(type(t) is Zero for t in tangents):
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, stack_p.bind(*map(instantiate, tangents), axis=axis)
+  return outs, stack_p.apply(*map(instantiate, tangents), axis=axis)
 
 
 @transpose_rule.define(stack_p)
 def _(cts: Values, args: Values, *, axis: int) -> list[Any]:
   if type(cts[0]) is Zero:
     return [Zero(x.aval) if type(x) is UndefinedPrimal else None for x in args]
-  parts = unstack_p.bind(cts[0], axis=axis)
+  parts = unstack_p.apply(cts[0], axis=axis)
   return [p if type(x) is UndefinedPrimal else None for p, x in zip(parts, args)]
 
 
@@ -148,7 +148,7 @@ def _(axis_: Any, args: Values, dims: Values, *, axis: int) -> tuple[Values, Val
   xs, d = same_dim(axis_, args, dims)
   # the new axis stands before the mapped one, or after it
   before = axis <= d
-  return stack_p.bind(*xs, axis=axis if before else axis + 1), (d + before,)
+  return stack_p.apply(*xs, axis=axis if before else axis + 1), (d + before,)
 
 
 # ---- unstack
@@ -168,7 +168,7 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
   Raises:
     ValueError: there is no such axis.
   """
-  return tuple(unstack_p.bind(x, axis=axis_of(axis, typeof(x).ndim, "unstack")))
+  return tuple(unstack_p.apply(x, axis=axis_of(axis, typeof(x).ndim, "unstack")))
 
 
 unstack_p = Primitive("unstack")
@@ -196,7 +196,7 @@ def _(ctx: Any, x: Any, *, axis: int) -> Values:
   return out
 
 
-linear(unstack_p, lambda cts, args, axis: stack_p.bind(
+linear(unstack_p, lambda cts, args, axis: stack_p.apply(
     *map(instantiate, cts), axis=axis))
 
 
@@ -204,5 +204,5 @@ linear(unstack_p, lambda cts, args, axis: stack_p.bind(
 def _(axis_: Any, args: Values, dims: Values, *, axis: int) -> tuple[Values, Values]:
   d = dims[0]
   moved = axis + (d <= axis)
-  outs = unstack_p.bind(args[0], axis=moved)
+  outs = unstack_p.apply(args[0], axis=moved)
   return outs, (d - (moved < d),) * len(outs)

@@ -84,7 +84,7 @@ def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
     in () }
   """
   for leaf in tools.flatten(val)[0]:
-    dce_sink_p.bind(leaf, prevent_mlir_dce=bool(prevent_mlir_dce))
+    dce_sink_p.apply(leaf, prevent_mlir_dce=bool(prevent_mlir_dce))
 
 
 dce_sink_p = Primitive("dce_sink")
@@ -104,6 +104,6 @@ def _(ctx: Any, x: Any, *, prevent_mlir_dce: bool) -> Any:
 
 
 jvp_rule.define(dce_sink_p)(
-    lambda primals, tangents, **params: (dce_sink_p.bind(*primals, **params), ()))
+    lambda primals, tangents, **params: (dce_sink_p.apply(*primals, **params), ()))
 batch_rule.define(dce_sink_p)(
-    lambda axis, args, dims, **params: (dce_sink_p.bind(*args, **params), ()))
+    lambda axis, args, dims, **params: (dce_sink_p.apply(*args, **params), ()))

@@ -41,7 +41,7 @@ def times(t: Any, factor: Any, *, mask: bool = False) -> Any:
     if _is_finite_number(factor):
       tests = None
   elif getattr(t, "aval", None) is not None:  # nearly always
-    return times_p.bind(t, factor, tests=tests)[0]
+    return times_p.apply(t, factor, tests=tests)[0]
   return _product(t, factor, tests)
 
 
@@ -57,11 +57,11 @@ def _is_finite_number(x: Any) -> bool:
 
 
 def _product(x: Any, y: Any, tests: Tests) -> Any:
-  return times_p.bind(*operands(x, y), tests=tests)[0]
+  return times_p.apply(*operands(x, y), tests=tests)[0]
 
 
 def _quotient(x: Any, y: Any, test: bool | None) -> Any:
-  return over_p.bind(*operands(x, y), test=test)[0]
+  return over_p.apply(*operands(x, y), test=test)[0]
 
 
 def _where_zero(ctx: Any, i: int, x: Any, result: Any) -> Any:

@@ -47,7 +47,7 @@ def create_token(_: Any = None) -> Any:
   >>> lax.create_token().aval
   Token
   """
-  return create_token_p.bind()[0]
+  return create_token_p.apply()[0]
 
 
 create_token_p = Primitive("create_token")
@@ -65,7 +65,7 @@ def after_all(*operands: Any) -> Any:
   Raises:
     TypeError: an operand is no token.
   """
-  return after_all_p.bind(*operands)[0]
+  return after_all_p.apply(*operands)[0]
 
 
 after_all_p = Primitive("after_all")
@@ -88,7 +88,8 @@ def _(ctx: Any, *tokens: Any) -> Any:
   return [ctx.b.op("stablehlo.optimization_barrier", types, tokens).results[0]]
 
 
-batch_rule.define(after_all_p)(lambda axis, args, dims: (after_all_p.bind(*args), [None]))
+batch_rule.define(after_all_p)(
+    lambda axis, args, dims: (after_all_p.apply(*args), [None]))
 
 
 # ---- between single devices: only a program spread over devices can do it
@@ -113,7 +114,7 @@ def psend(x: Any, axis_name: Any, perm: Any) -> Any:
   """
   names = names_of(axis_name)
   total_size(names)
-  return psend_p.bind(x, axis_name=names, perm=_pairs(perm))[0]
+  return psend_p.apply(x, axis_name=names, perm=_pairs(perm))[0]
 
 
 def precv(token: Any, out_shape: Any, axis_name: Any, perm: Any) -> Any:
@@ -134,7 +135,7 @@ def precv(token: Any, out_shape: Any, axis_name: Any, perm: Any) -> Any:
   if not isinstance(typeof(token), AbstractToken):
     raise TypeError(f"precv: the first argument must be a token, got {typeof(token)}")
   aval = ShapedArray(tuple(out_shape.shape), out_shape.dtype)
-  return precv_p.bind(token, out_shape=aval, axis_name=names, perm=_pairs(perm))[0]
+  return precv_p.apply(token, out_shape=aval, axis_name=names, perm=_pairs(perm))[0]
 
 
 def _pairs(perm: Any) -> tuple[tuple[int, int], ...]:

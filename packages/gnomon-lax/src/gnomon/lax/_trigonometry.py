@@ -33,7 +33,7 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return sin_p.bind(x, accuracy=accuracy)[0]
+  return sin_p.apply(x, accuracy=accuracy)[0]
 
 
 sin_p = unary("sin", INEXACT, "sine", lambda t, ans, x, accuracy: times(t, cos(x)))
@@ -54,7 +54,7 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return cos_p.bind(x, accuracy=accuracy)[0]
+  return cos_p.apply(x, accuracy=accuracy)[0]
 
 
 cos_p = unary("cos", INEXACT, "cosine", lambda t, ans, x, accuracy: times(t, neg(sin(x))))
@@ -75,7 +75,7 @@ def tan(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return tan_p.bind(x, accuracy=accuracy)[0]
+  return tan_p.apply(x, accuracy=accuracy)[0]
 
 
 tan_p = unary(
@@ -95,7 +95,7 @@ def asin(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return asin_p.bind(x)[0]
+  return asin_p.apply(x)[0]
 
 
 asin_p = unary(
@@ -115,7 +115,7 @@ def acos(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return acos_p.bind(x)[0]
+  return acos_p.apply(x)[0]
 
 
 acos_p = unary(
@@ -136,7 +136,7 @@ def atan(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return atan_p.bind(x)[0]
+  return atan_p.apply(x)[0]
 
 
 atan_p = unary(
@@ -160,7 +160,7 @@ def atan2(x: Any, y: Any) -> Any:
   Raises:
     TypeError: dtypes are neither floating-point nor complex, or they or shapes differ.
   """
-  return atan2_p.bind(*operands(x, y))[0]
+  return atan2_p.apply(*operands(x, y))[0]
 
 
 def _over_norm(ans: Any, x: Any, y: Any) -> tuple[Any, Any]:
@@ -198,7 +198,7 @@ def sinh(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return sinh_p.bind(x)[0]
+  return sinh_p.apply(x)[0]
 
 
 sinh_p = unary("sinh", INEXACT, "chlo.sinh", lambda t, ans, x: times(t, cosh(x)))
@@ -217,7 +217,7 @@ def cosh(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return cosh_p.bind(x)[0]
+  return cosh_p.apply(x)[0]
 
 
 cosh_p = unary("cosh", INEXACT, "chlo.cosh", lambda t, ans, x: times(t, sinh(x)))
@@ -238,7 +238,7 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return tanh_p.bind(x, accuracy=accuracy)[0]
+  return tanh_p.apply(x, accuracy=accuracy)[0]
 
 
 def _tanh_derivative(t: Any, ans: Any, x: Any, accuracy: Any) -> Any:
@@ -262,7 +262,7 @@ def asinh(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return asinh_p.bind(x)[0]
+  return asinh_p.apply(x)[0]
 
 
 def _asinh_derivative(t: Any, ans: Any, x: Any) -> Any:
@@ -295,7 +295,7 @@ def acosh(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return acosh_p.bind(x)[0]
+  return acosh_p.apply(x)[0]
 
 
 def _acosh_derivative(t: Any, ans: Any, x: Any) -> Any:
@@ -319,7 +319,7 @@ def atanh(x: Any) -> Any:
   Raises:
     TypeError: `x` is neither floating-point nor complex.
   """
-  return atanh_p.bind(x)[0]
+  return atanh_p.apply(x)[0]
 
 
 atanh_p = unary(

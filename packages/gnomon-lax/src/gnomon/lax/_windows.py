@@ -108,7 +108,7 @@ def reduce_window(
       ShapedArray((), typeof(x).dtype, typeof(x).weak_type and typeof(v).weak_type)
       for x, v in zip(xs, inits)]
   jaxpr = scalar_program("reduce_window", computation, tree, scalars)
-  return tree_unflatten(tree, reduce_window_p.bind(
+  return tree_unflatten(tree, reduce_window_p.apply(
       *xs, *inits, jaxpr=jaxpr, **w._asdict()))
 
 
@@ -129,7 +129,7 @@ def _known_reduction(computation: Any, x: Any, init: Any, w: Windows) -> Any:
   p = only_operation(scalar_program("reduce_window", computation, tree, [scalar]))
   if p not in candidates or (p is add_p and aval.dtype == np.bool_):
     return None
-  return _KNOWN[p].bind(x, **w._asdict())[0]
+  return _KNOWN[p].apply(x, **w._asdict())[0]
 
 
 # ---- sums and extrema
@@ -174,7 +174,7 @@ def _reduction(
   @batch_rule.define(p)
   def _(axis: Any, args: Values, dims: Values, **params: Any) -> tuple[Values, Values]:
     w = Windows(**params).with_dimension(dims[0])
-    return p.bind(args[0], **w._asdict()), dims
+    return p.apply(args[0], **w._asdict()), dims
 
   return p
 
@@ -224,11 +224,11 @@ def _transpose_sum(cts: Values, args: Values, **params: Any) -> list[Any]:
   config = tuple(
       (low, high, s - 1) for (low, high), s in zip(w.back(x.shape), w.window_strides))
   zero = full((), 0, x.dtype)
-  spread = pad_p.bind(ct, zero, padding_config=config)[0]
+  spread = pad_p.apply(ct, zero, padding_config=config)[0]
   n = len(config)
   back = Windows(
       w.window_dimensions, w.base_dilation, ((0, 0),) * n, (1,) * n, w.window_dilation)
-  return list(reduce_window_sum_p.bind(spread, **back._asdict()))
+  return list(reduce_window_sum_p.apply(spread, **back._asdict()))
 
 
 linear(reduce_window_sum_p, _transpose_sum)
@@ -239,7 +239,7 @@ def _extremum_derivative(select_prim: Primitive) -> Callable[..., Any]:
   def derivative(t: Any, ans: Any, x: Any, **params: Any) -> Any:
     if dtypes.issubdtype(typeof(x).dtype, np.complexfloating):
       return _first_equal(t, ans, x, Windows(**params))
-    return select_and_gather_add_p.bind(t, x, select_prim=select_prim, **params)[0]
+    return select_and_gather_add_p.apply(t, x, select_prim=select_prim, **params)[0]
 
   return derivative
 

@@ -83,13 +83,13 @@ def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr,
   n = len(primals) // 2
   moves = _moves(primals[:n])
   if not any(moves):
-    outs = reduce_window_p.bind(*primals, jaxpr=jaxpr, **params)
+    outs = reduce_window_p.apply(*primals, jaxpr=jaxpr, **params)
     return outs, _placed(outs, ())
   both = _with_tangents(jaxpr, moves)
   ts = [
       [instantiate(t) for t, m in zip(side, moves) if m]
       for side in (tangents[:n], tangents[n:])]
-  outs = reduce_window_p.bind(
+  outs = reduce_window_p.apply(
       *primals[:n], *ts[0], *primals[n:], *ts[1], jaxpr=both, **params)
   return outs[:n], _placed(outs[:n], outs[n:])
 
@@ -114,7 +114,7 @@ def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr,
       **params: Any) -> tuple[Values, Values]:
   """In a tree, whose steps are linear in the tangents: it can be transposed."""
   n, w = len(primals) // 2, Windows(**params)
-  outs = reduce_window_p.bind(*primals, jaxpr=jaxpr, **params)
+  outs = reduce_window_p.apply(*primals, jaxpr=jaxpr, **params)
   if not any(_moves(outs)) or 0 in typeof(outs[0]).shape:
     return outs, [Zero(typeof(o).to_tangent_aval()) for o in outs]
   ts = [
@@ -147,7 +147,7 @@ def _(axis: Any, args: Values, dims: Values, *, jaxpr: ClosedJaxpr,
   n, w = len(args) // 2, Windows(**params)
   if all(d is None for d in dims[n:]):
     xs, d = same_dim(axis, args[:n], dims[:n])
-    return reduce_window_p.bind(
+    return reduce_window_p.apply(
         *xs, *args[n:], jaxpr=jaxpr, **w.with_dimension(d)._asdict()), (d,) * n
 
   def program(*xs: Any) -> list[Any]:

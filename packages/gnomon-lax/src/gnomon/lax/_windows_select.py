@@ -112,7 +112,7 @@ def _gather_program(t: Any, x: Any, *, w: Windows, select_prim: Primitive) -> li
   best, *others = elements(x, w, _last(select_prim, dtype))
   total, *tangents = elements(t, w, full((), 0, dtype))
   for v, tv in zip(others, tangents):
-    kept = select_prim.bind(best, v)[0]
+    kept = select_prim.apply(best, v)[0]
     best, total = select_n(kept, v, best), select_n(kept, tv, total)
   return [total]
 
@@ -129,10 +129,10 @@ def window_attributes(b: Any, w: Windows) -> dict[str, Any]:
 
 @jvp_rule.define(select_and_gather_add_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
-  outs = select_and_gather_add_p.bind(*primals, **params)
+  outs = select_and_gather_add_p.apply(*primals, **params)
   if type(tangents[0]) is Zero:
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, select_and_gather_add_p.bind(tangents[0], primals[1], **params)
+  return outs, select_and_gather_add_p.apply(tangents[0], primals[1], **params)
 
 
 @transpose_rule.define(select_and_gather_add_p)
@@ -145,7 +145,7 @@ def _(cts: Values, args: Values, *, select_prim: Primitive, **params: Any) -> li
     return [_scatter_to_elements(ct, x, w, select_prim), None]
   spread = w._replace(padding=((0, 0),) * len(w.padding))
   whole = padded(x, spread, _last(select_prim, typeof(x).dtype))
-  out = select_and_scatter_add_p.bind(
+  out = select_and_scatter_add_p.apply(
       ct, whole, select_prim=select_prim, window_dimensions=w.window_dimensions,
       window_strides=w.window_strides, padding=w.padding)[0]
   return [_unspread(out, w), None]
@@ -167,7 +167,7 @@ def _scatter_to_elements(ct: Any, x: Any, w: Windows, select_prim: Primitive) ->
   counts = typeof(best).shape
   chosen = full(counts, 0, "int32")
   for i, v in enumerate(others, 1):
-    kept = select_prim.bind(best, v)[0]
+    kept = select_prim.apply(best, v)[0]
     best = select_n(kept, v, best)
     chosen = select_n(kept, full(counts, i, "int32"), chosen)
   total: Any = None
@@ -179,10 +179,10 @@ def _scatter_to_elements(ct: Any, x: Any, w: Windows, select_prim: Primitive) ->
     config = tuple(
         (a, n - a - dilated(m, s), s - 1)
         for a, n, m, s in zip(at, sizes, counts, w.window_strides))
-    part = pad_p.bind(here, zero, padding_config=config)[0]
+    part = pad_p.apply(here, zero, padding_config=config)[0]
     total = part if total is None else add_tangents(total, part)
   back = tuple((-low, -high, 0) for low, high in w.padding)
-  return _unspread(pad_p.bind(total, zero, padding_config=back)[0], w)
+  return _unspread(pad_p.apply(total, zero, padding_config=back)[0], w)
 
 
 @batch_rule.define(select_and_gather_add_p)
@@ -190,7 +190,7 @@ def _(axis: Any, args: Values, dims: Values, *, select_prim: Primitive,
       **params: Any) -> tuple[Values, Values]:
   xs, d = same_dim(axis, args, dims)
   w = Windows(**params).with_dimension(d)
-  return select_and_gather_add_p.bind(
+  return select_and_gather_add_p.apply(
       *xs, select_prim=select_prim, **w._asdict()), (d,)
 
 
@@ -258,10 +258,10 @@ def _scatter_program(
 
 @jvp_rule.define(select_and_scatter_add_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
-  outs = select_and_scatter_add_p.bind(*primals, **params)
+  outs = select_and_scatter_add_p.apply(*primals, **params)
   if type(tangents[0]) is Zero:
     return outs, (Zero(typeof(outs[0]).to_tangent_aval()),)
-  return outs, select_and_scatter_add_p.bind(tangents[0], primals[1], **params)
+  return outs, select_and_scatter_add_p.apply(tangents[0], primals[1], **params)
 
 
 @transpose_rule.define(select_and_scatter_add_p)
@@ -272,7 +272,7 @@ def _(cts: Values, args: Values, *, select_prim: Primitive, **params: Any) -> li
   if type(ct) is Zero:
     return [Zero(source.aval), None]
   w = _plain(**params)
-  return [select_and_gather_add_p.bind(ct, x, select_prim=select_prim, **w._asdict())[0],
+  return [select_and_gather_add_p.apply(ct, x, select_prim=select_prim, **w._asdict())[0],
           None]
 
 
@@ -280,7 +280,7 @@ def _(cts: Values, args: Values, *, select_prim: Primitive, **params: Any) -> li
 def _(axis: Any, args: Values, dims: Values, *, select_prim: Primitive,
       **params: Any) -> tuple[Values, Values]:
   xs, d = same_dim(axis, args, dims)
-  return select_and_scatter_add_p.bind(
+  return select_and_scatter_add_p.apply(
       *xs, select_prim=select_prim, **_without_gaps(_plain(**params), d)), (d,)
 
 
@@ -330,11 +330,11 @@ def _(axis: Any, args: Values, dims: Values, *, window_dimensions: Shape,
   w = _plain(window_dimensions, window_strides, padding)
   if dims[2] is None:
     (x, source), d = same_dim(axis, args[:2], dims[:2])
-    return select_and_scatter_p.bind(
+    return select_and_scatter_p.apply(
         x, source, args[2], **_without_gaps(w, d), **programs), (d,)
 
   def one(example: Any) -> Any:
-    return select_and_scatter_p.bind(
+    return select_and_scatter_p.apply(
         *example, window_dimensions=window_dimensions, window_strides=window_strides,
         padding=padding, **programs)[0]
 

@@ -83,7 +83,7 @@ def padded(x: Any, w: Windows, filler: Any) -> Any:
       (low, high, d - 1) for (low, high), d in zip(w.padding, w.base_dilation))
   if all(c == (0, 0, 0) for c in config):
     return x
-  return pad_p.bind(x, filler, padding_config=config)[0]
+  return pad_p.apply(x, filler, padding_config=config)[0]
 
 
 def elements(x: Any, w: Windows, filler: Any) -> list[Any]:
@@ -91,7 +91,7 @@ def elements(x: Any, w: Windows, filler: Any) -> list[Any]:
   counts = w.counts(typeof(x).shape)
   whole = padded(x, w, filler)
   return [
-      slice_p.bind(
+      slice_p.apply(
           whole, start_indices=at,
           limit_indices=tuple(
               a + dilated(n, s) for a, n, s in zip(at, counts, w.window_strides)),

@@ -183,13 +183,13 @@ def _convert_array(x: Any, dtype: Any, copy: bool) -> Any:
         "use with gnomon.freeze(ref)")
   if copy:
     eager = get_current() is EVAL and type(x) is Array
-    x = _copied(x) if eager else copy_p.bind(x)[0]
+    x = _copied(x) if eager else copy_p.apply(x)[0]
   return x if dtype is None else convert(x, dtype)
 
 
 @jit
 def _copied(x: Any) -> Any:
-  return copy_p.bind(x)[0]
+  return copy_p.apply(x)[0]
 
 
 def _convert_number(x: Any, dtype: Any) -> Any:

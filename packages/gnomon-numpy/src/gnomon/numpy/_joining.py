@@ -37,7 +37,7 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
     x = array_of(arrays)
     if not typeof(x).ndim:
       raise ValueError(f"{name} needs a sequence of arrays, got a 0-d array")
-    return list(unstack_p.bind(x, axis=0)) if typeof(x).shape[0] else []
+    return list(unstack_p.apply(x, axis=0)) if typeof(x).shape[0] else []
   if not isinstance(arrays, (list, tuple)):
     raise TypeError(
         f"{name} needs a sequence of arrays, got {arrays!r} of {type(arrays)}")
@@ -153,7 +153,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
   if any(s != shapes[0] for s in shapes):
     raise ValueError(
         f"stack needs arrays of one shape, got {', '.join(map(str, shapes))}")
-  return stack_p.bind(*xs, axis=canonical_axis(axis, len(shapes[0]) + 1, "stack"))[0]
+  return stack_p.apply(*xs, axis=canonical_axis(axis, len(shapes[0]) + 1, "stack"))[0]
 
 
 @compiled(static=("axis",))
@@ -174,7 +174,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
   """
   x = one_array("unstack", x)
   axis = canonical_axis(axis, typeof(x).ndim, "unstack")
-  return tuple(unstack_p.bind(x, axis=axis)) if typeof(x).shape[axis] else ()
+  return tuple(unstack_p.apply(x, axis=axis)) if typeof(x).shape[axis] else ()
 
 
 @compiled(static=("dtype",))

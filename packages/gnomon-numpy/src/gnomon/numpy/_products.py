@@ -432,4 +432,4 @@ def cross(
   else:
     parts = [lax.mul(p[1], q[2]), lax.neg(lax.mul(p[0], q[2])), minor(0, 1)]
   at = canonical_axis(axisc, len(shape) + 1, "cross")
-  return stack_p.bind(*parts, axis=at)[0]
+  return stack_p.apply(*parts, axis=at)[0]

@@ -135,7 +135,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     whole = one_array("lexsort", keys)
     if not typeof(whole).ndim:
       raise TypeError("lexsort needs a sequence of keys, got a 0-d array")
-    xs = list(unstack_p.bind(whole, axis=0)) if typeof(whole).shape[0] else []
+    xs = list(unstack_p.apply(whole, axis=0)) if typeof(whole).shape[0] else []
   if not xs:
     raise TypeError("lexsort needs at least one key")
   shapes = [typeof(x).shape for x in xs]

@@ -65,7 +65,7 @@ def sorted_runs(x: Any, equal_nan: bool) -> tuple[Any, Any]:
   n = typeof(x).shape[0]
   places = lax.iota(np.int32, n)
   columns = [x] if typeof(x).ndim == 1 else list(
-      unstack_p.bind(x, axis=1)) if typeof(x).shape[1] else []
+      unstack_p.apply(x, axis=1)) if typeof(x).shape[1] else []
   if not columns or not n:
     return places, lax.eq(places, scalar(0, np.int32))
   *columns, order = lax.sort((*columns, places), num_keys=len(columns))

@@ -78,7 +78,7 @@ def random_seed(name: str, seeds: Any, impl: PRNGImpl) -> Any:
   offset = config.read("jax_random_seed_offset")
   if offset:
     seeds = lax.add(seeds, np.asarray(offset).astype(aval.dtype)[()])
-  return random_seed_p.bind(seeds, impl=impl)[0]
+  return random_seed_p.apply(seeds, impl=impl)[0]
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
@@ -114,7 +114,7 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
   typed = _seeded("PRNGKey", seed, _implementation(impl))
   if config.read("jax_enable_custom_prng"):
     return typed
-  return random_unwrap_p.bind(typed)[0]
+  return random_unwrap_p.apply(typed)[0]
 
 
 def key_dtype(impl_spec: Any = None) -> Any:
@@ -145,7 +145,7 @@ def key_data(keys: Any) -> Any:
   (2,)
   """
   typed, _ = check_keys("key_data", keys)
-  return random_unwrap_p.bind(typed)[0]
+  return random_unwrap_p.apply(typed)[0]
 
 
 def key_impl(keys: Any) -> Any:
@@ -170,7 +170,7 @@ def clone(key: Any) -> Any:
   True
   """
   typed, wrapped = check_keys("clone", key)
-  return unwrap(random_clone_p.bind(typed)[0], wrapped)
+  return unwrap(random_clone_p.apply(typed)[0], wrapped)
 
 
 def check_keys(name: str, keys: Any) -> tuple[Any, bool]:
@@ -216,7 +216,7 @@ def _wrapped(name: str, words: Any, impl: PRNGImpl) -> Any:
     raise TypeError(
         f"{name}: JAX encountered invalid PRNG key data, {aval}: keys of {impl.name} are "
         f"uint32 words of trailing shape {impl.key_shape}")
-  return random_wrap_p.bind(words, impl=impl)[0]
+  return random_wrap_p.apply(words, impl=impl)[0]
 
 
 def check_key(name: str, key: Any) -> tuple[Any, bool]:
@@ -236,7 +236,7 @@ def check_key(name: str, key: Any) -> tuple[Any, bool]:
 
 def unwrap(keys: Any, wrapped: bool) -> Any:
   """Keys in the form in which the argument came."""
-  return random_unwrap_p.bind(keys)[0] if wrapped else keys
+  return random_unwrap_p.apply(keys)[0] if wrapped else keys
 
 
 def split(key: Any, num: int | Sequence[int] = 2) -> Any:
@@ -283,7 +283,7 @@ def fold_in(key: Any, data: Any) -> Any:
           f"fold_in accepts a scalar, but was given an array of shape {aval.shape} != "
           "(). Use gnomon.vmap for batching.")
     word = convert(data, np.dtype(np.uint32))
-  return unwrap(random_fold_in_p.bind(typed, word)[0], wrapped)
+  return unwrap(random_fold_in_p.apply(typed, word)[0], wrapped)
 
 
 def shape_of(name: str, shape: Any) -> Shape:

@@ -148,7 +148,7 @@ def _generator(
   def encrypted(words: Any, *block: Any) -> Words:
     shape = typeof(block[0]).shape
     keys = [word(words, i) for i in range(key_size)]
-    return p.bind(*(lax.broadcast_in_dim(k, shape, ()) for k in keys), *block)
+    return p.apply(*(lax.broadcast_in_dim(k, shape, ()) for k in keys), *block)
 
   def keys_of(words: Any, high: Any, low: Any) -> Any:
     zeros = [lax.full(typeof(low).shape, 0, U32)] * 2 * apart
@@ -176,19 +176,19 @@ def _generator(
 
 def _seed_philox2x32(x: Any) -> Any:
   high, low = halves(x)
-  return packed(philox2x32_p.bind(lax.full_like(high, 0), high, low)[0])
+  return packed(philox2x32_p.apply(lax.full_like(high, 0), high, low)[0])
 
 
 def _seed_philox4x32(x: Any) -> Any:
   high, low = halves(x)
   zero = lax.full_like(high, 0)
-  return packed(*philox4x32_p.bind(zero, zero, high, low, zero, zero)[:2])
+  return packed(*philox4x32_p.apply(zero, zero, high, low, zero, zero)[:2])
 
 
 def _seed_threefry4x32(x: Any) -> Any:
   high, low = halves(x)
   zeros = [lax.full_like(high, 0)] * 6
-  return packed(*threefry4x32_p.bind(high, low, *zeros))
+  return packed(*threefry4x32_p.apply(high, low, *zeros))
 
 
 philox2x32 = _generator(

@@ -60,7 +60,7 @@ def define_prng_impl(
 def random_seed(seeds: Any, impl: PRNGImpl) -> Any:
   """Keys of a generator, one for each of an array of integers."""
   if typeof(seeds).shape:
-    return random_seed_p.bind(seeds, impl=impl)[0]
+    return random_seed_p.apply(seeds, impl=impl)[0]
   return _api.random_seed("random_seed", seeds, impl)
 
 
@@ -94,7 +94,7 @@ def threefry_2x32(keypair: Any, count: Any) -> Any:
   if size % 2:
     flat = lax.pad(flat, np.uint32(0), ((0, 1, 0),))
   half = (size + 1) // 2
-  blocks = threefry2x32_p.bind(
+  blocks = threefry2x32_p.apply(
       *(lax.broadcast_in_dim(k, (half,), ()) for k in (first, second)),
       lax.slice(flat, (0,), (half,)), lax.slice(flat, (half,), (2 * half,)))
   words = lax.concatenate(blocks, 0)

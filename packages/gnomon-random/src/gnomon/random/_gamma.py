@@ -90,7 +90,7 @@ def _checked(
 
 @program("shape", "dtype", "log_space")
 def _gamma(key: Any, a: Any, *, shape: Shape, dtype: Any, log_space: bool) -> Any:
-  return random_gamma_p.bind(
+  return random_gamma_p.apply(
       key, filled(a, shape, dtype), log_space=log_space, **layout())[0]
 
 
@@ -101,7 +101,7 @@ def several_loggammas(key: Any, *a: Any) -> list[Any]:
   """
   keys = split_keys(key, (len(a),))
   rows = lax.concatenate([lax.expand_dims(x, (0,)) for x in a], 0)
-  return parts(random_gamma_p.bind(keys, rows, log_space=True, **layout())[0])
+  return parts(random_gamma_p.apply(keys, rows, log_space=True, **layout())[0])
 
 
 random_gamma_p = Primitive("random_gamma")
@@ -132,7 +132,7 @@ def _(ctx: Any, *values: Any, log_space: bool, partitionable: bool = True) -> Va
     draw = _sample if impl.name in BY_POSITION else _sample_in_turn
 
     def function(words: Any, a: Any) -> list[Any]:
-      return [draw(random_wrap_p.bind(words, impl=impl)[0], a, log_space)]
+      return [draw(random_wrap_p.apply(words, impl=impl)[0], a, log_space)]
 
     with threefry_partitionable(partitionable):
       program = _programs[known] = trace_to_closed(function, [physical_aval(keys), a])
@@ -146,14 +146,14 @@ hide_params(random_gamma_p, "partitionable")
 def _(axis: Axis, args: Values, dims: Values, **params: Any) -> Any:
   args = [
       expand(x, axis.size) if d is None else move(x, d, 0) for x, d in zip(args, dims)]
-  return random_gamma_p.bind(*args, **params), (0,)
+  return random_gamma_p.apply(*args, **params), (0,)
 
 
 @jvp_rule.define(random_gamma_p)
 def _(primals: Values, tangents: Values, *, log_space: bool, **params: Any) -> Any:
   """The implicit derivative: samples move so that their quantiles stay."""
   keys, a = primals
-  out = random_gamma_p.bind(keys, a, log_space=log_space, **params)[0]
+  out = random_gamma_p.apply(keys, a, log_space=log_space, **params)[0]
   t = tangents[1]
   if type(t) is Zero:
     return (out,), (Zero(typeof(out).to_tangent_aval()),)

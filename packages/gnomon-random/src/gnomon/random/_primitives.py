@@ -59,7 +59,7 @@ def _by_implementation(p: Primitive, run: Callable[..., Any]) -> None:
     shapes = [_without(typeof(x).shape, d) for x, d in zip(args, dims)]
     shape = max(shapes, key=len)
     args = [_aligned(x, d, axis.size, shape) for x, d in zip(args, dims)]
-    return p.bind(*args, **params), (0,)
+    return p.apply(*args, **params), (0,)
 
 
 def _without(shape: Shape, dim: int | None) -> Shape:
@@ -126,12 +126,12 @@ lower.define(random_wrap_p)(lambda ctx, words, *, impl: [words])
 
 @batch_rule.define(random_wrap_p)
 def _(axis: Axis, args: Values, dims: Values, *, impl: PRNGImpl) -> Any:
-  return random_wrap_p.bind(move(args[0], dims[0], 0), impl=impl), (0,)
+  return random_wrap_p.apply(move(args[0], dims[0], 0), impl=impl), (0,)
 
 
 def _full(self: KeyType, shape: Shape, value: Any) -> Any:
   words = lax.full((*shape, *self.physical_shape), value, np.uint32)
-  return random_wrap_p.bind(words, impl=self.implementation)[0]
+  return random_wrap_p.apply(words, impl=self.implementation)[0]
 
 
 KeyType.full = _full  # type: ignore[assignment, method-assign]
@@ -152,7 +152,7 @@ lower.define(random_unwrap_p)(lambda ctx, keys: [keys])
 
 @batch_rule.define(random_unwrap_p)
 def _(axis: Axis, args: Values, dims: Values) -> Any:
-  return random_unwrap_p.bind(args[0]), (dims[0],)
+  return random_unwrap_p.apply(args[0]), (dims[0],)
 
 
 random_clone_p = Primitive("random_clone")  # the same key, meant to be used again
@@ -160,7 +160,7 @@ typing_rule.define(random_clone_p)(lambda keys: (keys,))
 lower.define(random_clone_p)(lambda ctx, keys: [keys])
 no_derivative(random_clone_p)
 batch_rule.define(random_clone_p)(
-    lambda axis, args, dims: (random_clone_p.bind(*args), dims))
+    lambda axis, args, dims: (random_clone_p.apply(*args), dims))
 
 
 # ---- using keys
@@ -180,7 +180,7 @@ _by_implementation(
 
 def split_keys(keys: Any, shape: Shape) -> Any:
   """New keys, in an array of `shape` for each of `keys`."""
-  return random_split_p.bind(keys, shape=shape, **layout())[0]
+  return random_split_p.apply(keys, shape=shape, **layout())[0]
 
 
 random_fold_in_p = Primitive("random_fold_in")
@@ -215,7 +215,7 @@ _by_implementation(
 
 def random_bits(keys: Any, bit_width: int, shape: Shape) -> Any:
   """Random unsigned integers of a width, of `shape` for each of `keys`."""
-  return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **layout())[0]
+  return random_bits_p.apply(keys, bit_width=bit_width, shape=shape, **layout())[0]
 
 
 dear.update((random_bits_p, lax.threefry2x32_p))

@@ -32,7 +32,7 @@ def program(*static: str, rows: bool = False, inline: bool = False) -> Decorator
     traced = body if inline else jit(body, static_argnames=static)
 
     def of_words(words: Any, *args: Any, impl: Any, **params: Any) -> Any:
-      return body(random_wrap_p.bind(words, impl=impl)[0], *args, **params)
+      return body(random_wrap_p.apply(words, impl=impl)[0], *args, **params)
 
     of_words.__name__ = fun.__name__
     on_words = jit(of_words, static_argnames=("impl", *static))

@@ -41,7 +41,7 @@ def _fold_in(words: Any, data: Any) -> Any:
 
 def _random_bits(words: Any, width: int, shape: tuple[int, ...]) -> Any:
   dtype = np.dtype(f"uint{width}")
-  return lax.rng_bit_generator_p.bind(
+  return lax.rng_bit_generator_p.apply(
       words, shape=shape, dtype=dtype, algorithm=lax.RandomAlgorithm.RNG_DEFAULT,
       out_sharding=None)[1]
 

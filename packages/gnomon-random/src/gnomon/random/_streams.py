@@ -82,7 +82,7 @@ def _encrypted(high: Any, low: Any, counter: Any) -> Packed:
   if isinstance(counter, int):
     counter = lax.full(shape, counter, U32)
   zero = lax.full(shape, 0, U32)
-  return Packed(joined(*lax.threefry2x32_p.bind(high, low, zero, counter)))
+  return Packed(joined(*lax.threefry2x32_p.apply(high, low, zero, counter)))
 
 
 def streams(key: Any, shape: Shape) -> Keys | Packed:
@@ -92,7 +92,7 @@ def streams(key: Any, shape: Shape) -> Keys | Packed:
   rest = shape[aval.ndim:]
   if aval.dtype.implementation.name != "threefry2x32" or not is_partitionable():
     return Keys(split_keys(key, rest))
-  words = random_unwrap_p.bind(key)[0]
+  words = random_unwrap_p.apply(key)[0]
   leading = range(aval.ndim)
   high, low = (broadcast_in_dim(word(words, i), shape, leading) for i in (0, 1))
   _, position = counters(rest)

@@ -85,7 +85,7 @@ def _hash(words: Any, shape: tuple[int, ...]) -> Pair:
   """The cipher applied to each position of an array, under one key."""
   high, low = counters(shape)
   k0, k1 = (lax.broadcast_in_dim(word(words, i), shape, ()) for i in (0, 1))
-  return lax.threefry2x32_p.bind(k0, k1, high, low)
+  return lax.threefry2x32_p.apply(k0, k1, high, low)
 
 
 @jit
@@ -116,7 +116,7 @@ def threefry_2x32(keypair: Any, count: Any) -> Any:
   half = (aval.size + odd) // 2
   x, y = (lax.slice_in_dim(flat, i * half, (i + 1) * half) for i in (0, 1))
   k0, k1 = (lax.broadcast_in_dim(k, (half,), ()) for k in (k0, k1))
-  out = lax.concatenate(lax.threefry2x32_p.bind(k0, k1, x, y), 0)
+  out = lax.concatenate(lax.threefry2x32_p.apply(k0, k1, x, y), 0)
   return lax.reshape(lax.slice_in_dim(out, 0, aval.size), aval.shape)
 
 
@@ -136,7 +136,7 @@ def split(words: Any, shape: tuple[int, ...]) -> Any:
 
 def fold_in(words: Any, data: Any) -> Any:
   """The key for a key and a word."""
-  return packed(*lax.threefry2x32_p.bind(
+  return packed(*lax.threefry2x32_p.apply(
       word(words, 0), word(words, 1), *halves(data)))
 
 

@@ -77,7 +77,7 @@ def check(
           "Formatting arguments to checkify.check need to be PyTrees of arrays, but got "
           f"{x!r} of type {type(x)}.")
   site = Site(FailedCheckError, msg, tree)
-  check_p.bind(pred, *leaves, site=site, debug=debug)
+  check_p.apply(pred, *leaves, site=site, debug=debug)
 
 
 def _is_array(x: Any) -> bool:
@@ -126,7 +126,7 @@ def check_error(error: Error) -> None:
     holds = lax.ne(error._code, np.int32(i))
     if site.tree is None:
       site = Site(site.category, site.message, None)
-    check_p.bind(holds, *payload, site=site, debug=False)
+    check_p.apply(holds, *payload, site=site, debug=False)
 
 
 check_p = Primitive("check")
@@ -157,14 +157,14 @@ def _(ctx: Any, pred: Any, *payload: Any, site: Site, debug: bool) -> Sequence[A
 
 @jvp_rule.define(check_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-  check_p.bind(*primals, **params)
+  check_p.apply(*primals, **params)
   return (), ()
 
 
 @batch_rule.define(check_p)
 def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
   mapped = [_leading(x, d, axis.size) for x, d in zip(args, dims)]
-  return check_p.bind(*mapped, **params), []
+  return check_p.apply(*mapped, **params), []
 
 
 def _leading(x: Any, d: int | None, size: int) -> Any:

@@ -119,5 +119,5 @@ def _interleave(even: Any, odd: Any, axis: int) -> Any:
 
   first, second = spaced(even, 0, int(n == m)), spaced(odd, 1, int(n != m))
   if a.dtype == np.bool_:
-    return or_p.bind(first, second)[0]
+    return or_p.apply(first, second)[0]
   return add(first, second)

@@ -312,7 +312,7 @@ def zero_filled(
 def filler(aval: Any) -> Any:
   """Something of a type, where no value is used; zeros if there are any."""
   if isinstance(aval.dtype, dtypes.ExtendedDType):
-    return filler_p.bind(shape=aval.shape, dtype=aval.dtype)[0]
+    return filler_p.apply(shape=aval.shape, dtype=aval.dtype)[0]
   return zeros_like_aval(aval)
 
 

@@ -380,7 +380,7 @@ def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any
   pairs, platforms = _transformed(
       branches, lambda b: jvp_jaxpr(b, moves_of(ts)), **platforms)
   transformed, moved = _same_moves(pairs, n, [a.to_tangent_aval() for a in avals])
-  outs = cond_p.bind(index, *operands, *moving(ts), branches=transformed, **platforms)
+  outs = cond_p.apply(index, *operands, *moving(ts), branches=transformed, **platforms)
   return outs[:n], place(outs[n:], moved, avals)
 
 
@@ -425,7 +425,7 @@ def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any
   split, able = _transformed(branches, lambda b: linearize_jaxpr(b, moves), **platforms)
   moved = union(*[m for *_, m in split])
   if not any(moved):
-    return cond_p.bind(*primals, branches=branches, **platforms), place((), moved, avals)
+    return cond_p.apply(*primals, branches=branches, **platforms), place((), moved, avals)
   platforms = able
   known: list[Any] = list(operands)
   slots: list[Any] = []
@@ -434,7 +434,7 @@ def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any
   forward = tuple([
       _with_slots(primal, n, places, slots)
       for (primal, *_), (_, places) in zip(split, residuals)])
-  outs = cond_p.bind(*primals, branches=forward, **platforms)
+  outs = cond_p.apply(*primals, branches=forward, **platforms)
   known_avals = [typeof(x) for x in known]
   in_avals = [*known_avals, *slots, *(t_aval for t_aval in map(typeof, moving(ts)))]
   tangent_avals = [a.to_tangent_aval() for a in avals]
@@ -447,7 +447,8 @@ def _(primals: Values, tangents: Values, *, branches: Branches, **platforms: Any
               *range(n_before, len(in_avals))]),
           0, m, moved, tangent_avals)
       for (*_, program, m), (sources, _) in zip(split, residuals)])
-  touts = cond_p.bind(index, *known, *outs[n:], *moving(ts), branches=linear, **platforms)
+  touts = cond_p.apply(
+      index, *known, *outs[n:], *moving(ts), branches=linear, **platforms)
   return outs[:n], place(touts, moved, avals)
 
 
@@ -511,7 +512,7 @@ def _(cts: Values, args: Values, *, branches: Branches, **platforms: Any) -> lis
   values = [x for x, k in zip(operands, known) if k]
   outs: Any = ()
   if any(moved):
-    outs = cond_p.bind(index, *values, *moving(cts), branches=transposed, **platforms)
+    outs = cond_p.apply(index, *values, *moving(cts), branches=transposed, **platforms)
   linear = iter(place(outs, moved, avals))
   return [None, *(None if k else next(linear) for k in known)]
 
@@ -531,7 +532,7 @@ def _(axis: Any, args: Values, dims: Sequence[int | None], *, branches: Branches
     batched = [batch_jaxpr(b, axis, inner, agreed)[0] for b in branches]
   else:
     batched = [batch_jaxpr(b, axis, inner)[0] for b in branches]
-  return cond_p.bind(index, *operands, branches=tuple(batched), **platforms), agreed
+  return cond_p.apply(index, *operands, branches=tuple(batched), **platforms), agreed
 
 
 def _batch_by_index(

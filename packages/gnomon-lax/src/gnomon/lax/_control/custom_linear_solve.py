@@ -95,7 +95,7 @@ def custom_linear_solve(
     back_solver = body_of(
         lambda y: given(_as_function(back, b_tree), y), "transpose_solve", has_aux)
   bodies = (forward, back, solver, back_solver)
-  outs = linear_solve_p.bind(
+  outs = linear_solve_p.apply(
       *(c for body in bodies if body is not None for c in body.consts), *leaves,
       const_lengths=Parts(*[0 if x is None else len(x.consts) for x in bodies]),
       jaxprs=Parts(*[None if x is None else x.jaxpr for x in bodies]))
@@ -209,7 +209,7 @@ def _(primals: Values, tangents: Values, *, const_lengths: Parts,
   """From A x = b: A dx = db - dA x."""
   consts, b = _split(primals, const_lengths)
   const_ts, right = _split(tangents, const_lengths)
-  outs = linear_solve_p.bind(*primals, const_lengths=const_lengths, jaxprs=jaxprs)
+  outs = linear_solve_p.apply(*primals, const_lengths=const_lengths, jaxprs=jaxprs)
   n = len(b)
   x, moves = outs[:n], moves_of(const_ts.matvec)
   if any(moves):
@@ -223,7 +223,7 @@ def _(primals: Values, tangents: Values, *, const_lengths: Parts,
   zeros = [Zero(typeof(o).to_tangent_aval()) for o in outs]
   if not any(moves_of(right)):
     return outs, zeros
-  touts = linear_solve_p.bind(
+  touts = linear_solve_p.apply(
       *_joined(consts), *map(instantiate, right), const_lengths=const_lengths,
       jaxprs=jaxprs)
   return outs, [*touts[:n], *zeros[n:]]
@@ -238,7 +238,7 @@ def _(cts: Values, args: Values, *, const_lengths: Parts, jaxprs: Parts) -> list
         "transpose")
   consts, b = _split(args, const_lengths)
   n = len(b)
-  outs = linear_solve_p.bind(
+  outs = linear_solve_p.apply(
       *_joined(consts.transposed()), *map(instantiate, cts[:n]),
       const_lengths=const_lengths.transposed(), jaxprs=jaxprs.transposed())
   return [None] * (len(args) - n) + list(outs[:n])
@@ -256,6 +256,6 @@ def _(axis: Any, args: Values, dims: Values, *, const_lengths: Parts,
           j, axis, (*ds, *(0,) * n), (0,) * len(j.out_avals))[0]
       for j, ds in zip(jaxprs, const_dims)])
   b = [to_dim(x, d, 0, axis.size) for x, d in zip(b, b_dims)]
-  outs = linear_solve_p.bind(
+  outs = linear_solve_p.apply(
       *_joined(consts), *b, const_lengths=const_lengths, jaxprs=batched)
   return outs, (0,) * len(outs)

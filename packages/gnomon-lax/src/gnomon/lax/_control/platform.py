@@ -65,7 +65,7 @@ def platform_dependent(
         "platform_dependent needs a function: pass one for a platform, such as "
         "cpu=function, or a default")
   platforms = tuple(names)
-  (index,) = platform_index_p.bind(platforms=platforms)
+  (index,) = platform_index_p.apply(platforms=platforms)
   labels = tuple(["default" if n is None else "/".join(n) for n in platforms])
   return branch_on(
       "platform_dependent", index, branches, labels, args, branches_platforms=platforms)

@@ -23,7 +23,7 @@ def of_cond(
     operands: Values, *, branches: Sequence[ClosedJaxpr], **params: Any) -> Values:
   """All branches return the contents of what one of them writes."""
   written = tuple(sorted({i for b in branches for i in pure(b).written}))
-  outs = cond_p.bind(
+  outs = cond_p.apply(
       *contents(operands), branches=tuple([pure(b, written).jaxpr for b in branches]),
       **params)
   n = len(branches[0].out_avals)
@@ -84,7 +84,7 @@ def of_while(operands: Values, *, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
     types = [contents_aval(a) for a, p in zip(avals, own) if p is None]
     return trace_to_closed(f, [*types, *carry])
 
-  outs = while_p.bind(
+  outs = while_p.apply(
       *contents(test_consts), *contents(body_consts),
       *contents([operands[nc + i] for i in written]), *operands[n:],
       cond_jaxpr=traced(test, test_consts, test_avals, test_places),
@@ -114,7 +114,7 @@ def of_scan(operands: Values, *, jaxpr: ClosedJaxpr, num_consts: int, num_carry:
         *(args[i].content() for i in carried), *outs,
         *(args[i].content() for i in stacked)]
 
-  outs = scan_p.bind(
+  outs = scan_p.apply(
       *contents([operands[i] for i in order]),
       jaxpr=trace_to_closed(
           body, [contents_aval(avals[i]) for i in order], jaxpr.jaxpr.debug_info),

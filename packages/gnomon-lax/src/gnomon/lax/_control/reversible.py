@@ -155,7 +155,7 @@ def _loop(cond_fun: Any, body_fun: Any, init_val: Any, checkpoints: int, who: st
     raise NotImplementedError(
         f"{who}: the backward pass computes steps again, and would repeat their effects "
         f"({effects}); use while_loop, or leave the effects out")
-  outs = reversible_p.bind(*operands, **loop_params(test, body), checkpoints=checkpoints)
+  outs = reversible_p.apply(*operands, **loop_params(test, body), checkpoints=checkpoints)
   return body.out_tree.unflatten(as_arrays(outs))
 
 
@@ -191,16 +191,16 @@ def _(primals: Values, tangents: Values, *, cond_jaxpr: ClosedJaxpr, cond_nconst
       "cond_jaxpr": cond_jaxpr, "cond_nconsts": nc, "body_jaxpr": body_jaxpr,
       "body_nconsts": body_nconsts, "checkpoints": checkpoints}
   if not any(moves):
-    return reversible_p.bind(*primals, **params), place((), moves, avals)
+    return reversible_p.apply(*primals, **params), place((), moves, avals)
   test, body, number = _counting(cond_jaxpr, body_jaxpr)
-  *outs, steps = reversible_p.bind(
+  *outs, steps = reversible_p.apply(
       *primals, zeros_like_aval(number), cond_jaxpr=test, cond_nconsts=nc,
       body_jaxpr=body, body_nconsts=body_nconsts, checkpoints=checkpoints)
   if number.shape:  # elements of a mapped loop have numbers of their own
     steps = reduce_max(steps, range(number.ndim)) if number.size else np.int32(0)
   const_moves = moves_of(tangents[nc:n])
   ts = [instantiate(t) for t, m in zip(tangents[nc:], (*const_moves, *moves)) if m]
-  touts = linear_p.bind(
+  touts = linear_p.apply(
       steps, *primals, *ts, const_moves=const_moves, carry_moves=moves, **params)
   return outs, place(touts, moves, avals)
 

@@ -276,7 +276,7 @@ def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr, num_consts: int,
        *range(n_out + kt, n_out + sum(moved))])
   ts = [
       common.instantiate(t) if m else t for t, m in zip(tangents, moves)]
-  outs = scan_p.bind(
+  outs = scan_p.apply(
       *primals[:nc], *moving(ts[:nc]), *primals[nc:nc + k], *moving(ts[nc:nc + k]),
       *primals[nc + k:], *moving(ts[nc + k:]), jaxpr=body, num_consts=nc + ct,
       num_carry=k + kt, **params)
@@ -318,6 +318,6 @@ def _(axis: Any, args: Values, dims: Sequence[int | None], *, jaxpr: ClosedJaxpr
   carry = [
       to_dim(x, d, t, axis.size)
       for x, d, t in zip(args[nc:nc + k], dims[nc:nc + k], carry_dims)]
-  outs = scan_p.bind(
+  outs = scan_p.apply(
       *args[:nc], *carry, *xs, jaxpr=batched, num_consts=nc, num_carry=k, **params)
   return outs, [*carry_dims, *(None if d is None else d + 1 for d in places[k:])]

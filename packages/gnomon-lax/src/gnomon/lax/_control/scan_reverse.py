@@ -41,7 +41,7 @@ def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr, length: int,
   moves, primal, n_res, linear, moved = _linearize_fixpoint(
       jaxpr, moves_of(tangents), nc, k)
   known = _Known(primal, n_out, n_res, nc, k)
-  outs = scan_p.bind(
+  outs = scan_p.apply(
       *primals, jaxpr=known.jaxpr, length=length, num_consts=nc, num_carry=k, **params)
   avals = [*jaxpr.out_avals[:k], *(typeof(y) for y in outs[k:n_out])]
   if not any(moved):
@@ -53,7 +53,7 @@ def _(primals: Values, tangents: Values, *, jaxpr: ClosedJaxpr, length: int,
   body = permuted(linear, [
       *known.const_places, *range(n_res, first + len(kt)), *known.x_places,
       *range(first + len(kt), first + len(kt) + len(xt))], range(sum(moved)))
-  touts = scan_p.bind(
+  touts = scan_p.apply(
       *consts, *ct, *kt, *xs, *xt, jaxpr=body, length=length,
       num_consts=len(consts) + len(ct), num_carry=len(kt), **params)
   return outs[:n_out], place(touts, moved, avals)
@@ -185,7 +185,7 @@ def _(cts: Values, args: Values, *, jaxpr: ClosedJaxpr, num_consts: int, num_car
   const_avals = [a for a, u in zip(jaxpr.in_avals[:nc], known) if not u]
   acc = [zeros_like_aval(a) for a, m in zip(const_avals, const_moves) if m]
   carry = [instantiate(t) for t, m in zip(cts, ct_moves) if m]
-  outs = scan_p.bind(
+  outs = scan_p.apply(
       *(x for x, u in zip(args[:nc], known) if u), *acc, *carry,
       *(x for x, u in zip(args[nc + k:], known[nc + k:]) if u), *moving(cts[k:]),
       jaxpr=body, num_consts=sum(known[:nc]), num_carry=len(acc) + len(carry),
@@ -274,7 +274,7 @@ def _transpose_linear_part(
   operands = [x for x, u in zip(args, known) if u]
   n_consts, n_carry = sum(known[:nc]), sum(known[nc:nc + k])
   split = _Known(first, sum(out_known), n_res, n_consts, n_carry)
-  outs = scan_p.bind(
+  outs = scan_p.apply(
       *operands, jaxpr=split.jaxpr, num_consts=n_consts, num_carry=n_carry, **params)
   consts, xs = split.residuals(operands, outs)
   unknown = [i for i, u in enumerate(known) if not u]

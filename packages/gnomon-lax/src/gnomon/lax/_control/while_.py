@@ -368,7 +368,7 @@ def jvp_of_loop(
   carry, transformed = moving_carry(body_jaxpr, moves_of(const_ts), moves_of(carry_ts))
   avals = body_jaxpr.out_avals
   if not any(carry):
-    outs = p.bind(
+    outs = p.apply(
         *primals, cond_jaxpr=cond_jaxpr, cond_nconsts=nc, body_jaxpr=body_jaxpr,
         body_nconsts=nb, **more)
     return outs, place((), carry, avals)
@@ -379,7 +379,7 @@ def jvp_of_loop(
        *range(nb + n + bt, nb + n + bt + kt)], range(n + kt))
   test = widened(
       cond_jaxpr, [*cond_jaxpr.in_avals, *body.out_avals[n:]], range(nc + n))
-  outs = p.bind(
+  outs = p.apply(
       *primals[:nc + nb], *moving(const_ts), *primals[nc + nb:],
       *(instantiate(t) for t, m in zip(carry_ts, carry) if m), cond_jaxpr=test,
       cond_nconsts=nc, body_jaxpr=body, body_nconsts=nb + bt, **more)
@@ -393,7 +393,7 @@ jvp_rule.define(while_p)(functools.partial(jvp_of_loop, while_p))
 def _(primals: Values, tangents: Values, **params: Any) -> Any:
   # How many residuals there would be is not known: the linear loop computes them again.
   outs, touts = jvp_rule[while_p](primals, tangents, **params)
-  return while_p.bind(*primals, **params) if any(moves_of(touts)) else outs, touts
+  return while_p.apply(*primals, **params) if any(moves_of(touts)) else outs, touts
 
 
 @transpose_rule.define(while_p)
@@ -433,7 +433,7 @@ def batched_loop(
       break
     mapped = [d is not None for d in found]
   init = [to_dim(x, d, t, axis.size) for x, d, t in zip(args[n:], dims[n:], carry)]
-  outs = p.bind(
+  outs = p.apply(
       *args[:n], *init, cond_jaxpr=test, cond_nconsts=nc, body_jaxpr=body,
       body_nconsts=body_nconsts, **more)
   return outs, carry

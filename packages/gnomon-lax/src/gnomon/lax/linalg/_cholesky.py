@@ -69,7 +69,7 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
   check_matrices("cholesky", typeof(x), square=True)
   if symmetrize_input:
     x = symmetrized(x)
-  return tril(cholesky_p.bind(x)[0])
+  return tril(cholesky_p.apply(x)[0])
 
 
 cholesky_p = Primitive("cholesky")
@@ -144,7 +144,7 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
     raise TypeError(
         f"cholesky_update takes one matrix and one vector, got {r} and {w}; for stacks "
         "of them use vmap")
-  return cholesky_update_p.bind(r_matrix, w_vector)[0]
+  return cholesky_update_p.apply(r_matrix, w_vector)[0]
 
 
 cholesky_update_p = Primitive("cholesky_update")
@@ -205,7 +205,7 @@ def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
   r, w = primals
   dr, dw = map(instantiate, tangents)
   r, dr = triu(r), triu(dr)
-  q = cholesky_update_p.bind(r, w)[0]
+  q = cholesky_update_p.apply(r, w)[0]
   half = add(mm(flip(dr), r), _outer(dw, w))
   inner = add(half, flip(half))
   inner = triangular_solve(q, inner, left_side=True, transpose_a=True)
@@ -250,7 +250,7 @@ def symmetric_product(
     TypeError: an argument is not real, or dtypes differ.
     ValueError: the sizes do not fit.
   """
-  out = symmetric_product_p.bind(
+  out = symmetric_product_p.apply(
       a_matrix, c_matrix, alpha=float(alpha), beta=float(beta))[0]
   return add(tril(out), flip(tril(out, -1))) if symmetrize_output else out
 
@@ -285,7 +285,7 @@ batch_leading(symmetric_product_p)
 def _(primals: Values, tangents: Values, *, alpha: float, beta: float) -> tuple[
     Values, Values]:
   (a, _), (ta, tc) = primals, tangents
-  out = symmetric_product_p.bind(*primals, alpha=alpha, beta=beta)[0]
+  out = symmetric_product_p.apply(*primals, alpha=alpha, beta=beta)[0]
   total: Any = Zero(typeof(out))
   if type(ta) is not Zero:
     half = mul(mm(ta, flip(a)), number(out, alpha))

@@ -92,7 +92,7 @@ def eig(
     raise ValueError(
         f"eig: {implementation} is not possible on CPUs; take EigImplementation.LAPACK, "
         "or None")
-  return list(eig_p.bind(
+  return list(eig_p.apply(
       x, compute_left_eigenvectors=bool(compute_left_eigenvectors),
       compute_right_eigenvectors=bool(compute_right_eigenvectors),
       enable_eigvec_derivs=bool(enable_eigvec_derivs), implementation=implementation))
@@ -152,7 +152,7 @@ def _(primals: Values, tangents: Values, *, compute_left_eigenvectors: bool,
         "cannot be checked; if they hold (no repeated eigenvalues, among others), ask "
         "for them with lax.linalg.eig(..., enable_eigvec_derivs=True). Eigenvalues alone "
         "have derivatives in any case: compute them without eigenvectors")
-  w, *vectors = eig_p.bind(
+  w, *vectors = eig_p.apply(
       *primals, compute_left_eigenvectors=wanted[0], compute_right_eigenvectors=True,
       **fixed)
   vr = vectors[-1]
@@ -221,7 +221,7 @@ def schur(
     raise NotImplementedError(
         f"schur: sorting is not possible: got sort_eig_vals={sort_eig_vals} and "
         f"select_callable={select_callable}")
-  return list(schur_p.bind(
+  return list(schur_p.apply(
       x, compute_schur_vectors=bool(compute_schur_vectors), sort_eig_vals=False,
       select_callable=None))
 
@@ -277,7 +277,7 @@ def hessenberg(a: Any) -> tuple[Any, Any]:
     TypeError: the dtype is none of float32, float64, complex64, complex128.
     ValueError: `a` has no square matrices.
   """
-  h, taus = hessenberg_p.bind(a)
+  h, taus = hessenberg_p.apply(a)
   return h, taus
 
 

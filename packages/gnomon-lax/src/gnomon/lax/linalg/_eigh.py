@@ -86,7 +86,7 @@ def eigh(
   check_matrices("eigh", typeof(x), square=True)
   if symmetrize_input:
     x = symmetrized(x)
-  v, w = eigh_p.bind(
+  v, w = eigh_p.apply(
       x, lower=bool(lower), sort_eigenvalues=bool(sort_eigenvalues), subset_by_index=None,
       algorithm=implementation)
   if subset_by_index is not None:
@@ -143,7 +143,7 @@ def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]
   M. B. Giles, "Collected matrix derivative results for forward and reverse mode
   algorithmic differentiation", 2008, section 3.1. F is 0 where the eigenvalues are equal.
   """
-  v, w = outs = eigh_p.bind(*primals, **params)
+  v, w = outs = eigh_p.apply(*primals, **params)
   if type(tangents[0]) is Zero:
     return outs, [Zero(typeof(v)), Zero(typeof(w))]
   inner = mm(adjoint(v), mm(tangents[0], v))

@@ -53,7 +53,7 @@ def lu(x: Any) -> list[Any]:
     TypeError: the dtype is none of float32, float64, complex64, complex128.
     ValueError: `x` has less than two dimensions.
   """
-  return list(lu_p.bind(x))
+  return list(lu_p.apply(x))
 
 
 lu_p = Primitive("lu")
@@ -92,7 +92,7 @@ def _(primals: Values, tangents: Values) -> tuple[Values, Values]:
   triangular factorization", Math. Comp. 80, 2011. Rows below, or columns beside the
   square part follow from the product rule.
   """
-  packed, pivots, permutation = lu_p.bind(*primals)
+  packed, pivots, permutation = lu_p.apply(*primals)
   zeros = [Zero(typeof(p).to_tangent_aval()) for p in (pivots, permutation)]
   if type(tangents[0]) is Zero:
     return (packed, pivots, permutation), [tangents[0], *zeros]
@@ -147,7 +147,7 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
     TypeError: the pivots are not int32.
     ValueError: they have no dimension, or are more than `permutation_size`.
   """
-  return lu_pivots_to_permutation_p.bind(
+  return lu_pivots_to_permutation_p.apply(
       pivots, permutation_size=as_int(permutation_size))[0]
 
 

@@ -212,7 +212,7 @@ def batch_leading(p: Primitive) -> None:
   @batch_rule.define(p)
   def _(axis: Any, args: Values, dims: Values, **params: Any) -> tuple[Values, Values]:
     moved = [to_dim(x, d, 0, axis.size) for x, d in zip(args, dims)]
-    outs = p.bind(*moved, **params)
+    outs = p.apply(*moved, **params)
     return outs, (0,) * len(outs)
 
 

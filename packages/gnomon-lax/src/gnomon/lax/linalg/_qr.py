@@ -65,7 +65,7 @@ def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True,
     TypeError: the dtype is none of float32, float64, complex64, complex128.
     ValueError: `x` has less than two dimensions.
   """
-  return tuple(qr_p.bind(
+  return tuple(qr_p.apply(
       x, pivoting=bool(pivoting), full_matrices=bool(full_matrices), use_magma=use_magma))
 
 
@@ -90,17 +90,17 @@ def _qr(x: Any, *, pivoting: bool, full_matrices: bool,
   last: list[Any] = []
   if pivoting:
     start = full((*batch, n), 0, _INT32)
-    packed, order, taus = geqp3_p.bind(x, start)
+    packed, order, taus = geqp3_p.apply(x, start)
     last = [sub(order, full((*batch, n), 1, _INT32))]
   else:
-    packed, taus = geqrf_p.bind(x)
+    packed, taus = geqrf_p.apply(x)
   if m == 0 or n == 0:
     q = eye((*batch, m, k), dtype)
   elif k > n:
     pad = full((*batch, m, k - n), 0, dtype)
-    q = householder_product_p.bind(concatenate([packed, pad], len(shape) - 1), taus)[0]
+    q = householder_product_p.apply(concatenate([packed, pad], len(shape) - 1), taus)[0]
   else:
-    q = householder_product_p.bind(left_columns(packed, k), taus)[0]
+    q = householder_product_p.apply(left_columns(packed, k), taus)[0]
   return [q, triu(top_rows(packed, k)), *last]
 
 
@@ -118,7 +118,7 @@ def _(primals: Values, tangents: Values, *, pivoting: bool, full_matrices: bool,
   algorithmic differentiation", Optim. Methods Softw. 27, 2012. The columns that complete
   a square q turn as little as they must. Columns of x beyond a square part only enter r.
   """
-  outs = qr_p.bind(
+  outs = qr_p.apply(
       *primals, pivoting=pivoting, full_matrices=full_matrices, use_magma=use_magma)
   q, r, *order = outs
   zeros = [Zero(typeof(p).to_tangent_aval()) for p in order]
@@ -251,7 +251,7 @@ def householder_product(a: Any, taus: Any) -> Any:
     TypeError: dtypes differ, or are none of float32, float64, complex64, complex128.
     ValueError: the shapes do not fit.
   """
-  return householder_product_p.bind(a, taus)[0]
+  return householder_product_p.apply(a, taus)[0]
 
 
 householder_product_p = Primitive("householder_product")
@@ -312,7 +312,7 @@ def ormqr(
     TypeError: dtypes differ, or are none of float32, float64, complex64, complex128.
     ValueError: the shapes do not fit.
   """
-  return ormqr_p.bind(a, taus, c, left=bool(left), transpose=bool(transpose))[0]
+  return ormqr_p.apply(a, taus, c, left=bool(left), transpose=bool(transpose))[0]
 
 
 ormqr_p = Primitive("ormqr")

@@ -100,7 +100,7 @@ def svd(
     raise ValueError(
         f"svd: full_matrices and subset_by_index={subset_by_index} exclude each other; "
         "pass full_matrices=False")
-  outs = svd_p.bind(
+  outs = svd_p.apply(
       x, full_matrices=bool(full_matrices), compute_uv=bool(compute_uv),
       subset_by_index=None, algorithm=algorithm)
   if subset_by_index is not None:
@@ -175,7 +175,7 @@ def _(primals: Values, tangents: Values, *, full_matrices: bool, compute_uv: boo
   or v turn as little as they must.
   """
   fixed = {"subset_by_index": subset_by_index, "algorithm": algorithm}
-  s, u, vh = svd_p.bind(
+  s, u, vh = svd_p.apply(
       *primals, full_matrices=full_matrices and compute_uv, compute_uv=True, **fixed)
   outs = [s, u, vh] if compute_uv else [s]
   dx = tangents[0]

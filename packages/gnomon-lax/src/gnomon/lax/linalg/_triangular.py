@@ -65,7 +65,7 @@ def triangular_solve(
   if single:
     b = expand_dims(b, (y.ndim if left_side else y.ndim - 1,))
   conjugate_a = bool(conjugate_a) and x.dtype.kind == "c"
-  out = triangular_solve_p.bind(
+  out = triangular_solve_p.apply(
       a, b, left_side=bool(left_side), lower=bool(lower), transpose_a=bool(transpose_a),
       conjugate_a=conjugate_a, unit_diagonal=bool(unit_diagonal))[0]
   return reshape(out, y.shape) if single else out
@@ -117,13 +117,13 @@ def _through_a(t: Any, ans: Any, **params: Any) -> Any:
 @jvp_rule.define(triangular_solve_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
   (a, _), (ta, tb) = primals, tangents
-  ans = triangular_solve_p.bind(*primals, **params)[0]
+  ans = triangular_solve_p.apply(*primals, **params)[0]
   right = tb
   if type(ta) is not Zero:
     right = add_tangents(tb, _through_a(ta, ans, **params))
   if type(right) is Zero:
     return [ans], [Zero(typeof(ans))]
-  return [ans], triangular_solve_p.bind(a, right, **params)
+  return [ans], triangular_solve_p.apply(a, right, **params)
 
 
 @transpose_rule.define(triangular_solve_p)
@@ -131,7 +131,7 @@ def _(cts: Values, args: Values, *, transpose_a: bool, **params: Any) -> list[An
   a, b = args
   if type(a) is UndefinedPrimal or type(cts[0]) is Zero:
     return [None, Zero(b.aval)]
-  return [None, triangular_solve_p.bind(
+  return [None, triangular_solve_p.apply(
       a, cts[0], transpose_a=not transpose_a, **params)[0]]
 
 
@@ -145,7 +145,7 @@ def _(axis: Any, args: Values, dims: Values, *, left_side: bool,
     shape = typeof(b).shape
     wide = (shape[0], shape[1] * shape[2]) if left_side else (
         shape[0] * shape[1], shape[2])
-    out = triangular_solve_p.bind(a, reshape(b, wide), left_side=left_side, **params)[0]
+    out = triangular_solve_p.apply(a, reshape(b, wide), left_side=left_side, **params)[0]
     return [reshape(out, shape)], (at,)
   a, b = (to_dim(x, d, 0, axis.size) for x, d in zip(args, dims))
-  return triangular_solve_p.bind(a, b, left_side=left_side, **params), (0,)
+  return triangular_solve_p.apply(a, b, left_side=left_side, **params), (0,)

@@ -48,7 +48,7 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
     TypeError: the dtype is none of float32, float64, complex64, complex128.
     ValueError: `a` has no square matrices, or empty ones.
   """
-  arr, d, e, taus = tridiagonal_p.bind(a, lower=bool(lower))[:4]
+  arr, d, e, taus = tridiagonal_p.apply(a, lower=bool(lower))[:4]
   return arr, d, e, taus
 
 
@@ -114,7 +114,7 @@ def tridiagonal_solve(
     TypeError: dtypes differ, or are none of float32, float64, complex64, complex128.
     ValueError: the shapes do not fit.
   """
-  return tridiagonal_solve_p.bind(
+  return tridiagonal_solve_p.apply(
       dl, d, du, b, perturb_singular=bool(perturb_singular))[0]
 
 
@@ -156,14 +156,14 @@ def _(primals: Values, tangents: Values, *,
       perturb_singular: bool) -> tuple[Values, Values]:
   """From a x = b: a dx = db - da x."""
   dl, d, du, _ = primals
-  x = tridiagonal_solve_p.bind(*primals, perturb_singular=perturb_singular)[0]
+  x = tridiagonal_solve_p.apply(*primals, perturb_singular=perturb_singular)[0]
   right = tangents[3]
   if any(type(t) is not Zero for t in tangents[:3]):
     ddl, dd, ddu = map(instantiate, tangents[:3])
     right = sub(instantiate(right), _product(ddl, dd, ddu, x))
   if type(right) is Zero:
     return [x], [Zero(typeof(x))]
-  return [x], tridiagonal_solve_p.bind(
+  return [x], tridiagonal_solve_p.apply(
       dl, d, du, right, perturb_singular=perturb_singular)
 
 
@@ -193,7 +193,7 @@ def _(cts: Values, args: Values, *, perturb_singular: bool) -> list[Any]:
   if type(cts[0]) is Zero:
     return [None, None, None, Zero(b.aval)]
   axis = typeof(d).ndim - 1
-  return [None, None, None, tridiagonal_solve_p.bind(
+  return [None, None, None, tridiagonal_solve_p.apply(
       shifted(du, axis, 1), d, shifted(dl, axis, -1), cts[0],
       perturb_singular=perturb_singular)[0]]
 

@@ -240,7 +240,7 @@ _slogdet.defjvp(
 @custom_jvp
 def _slogdet_qr(x: Any) -> tuple[Any, Any]:
   """The determinant of q is the product of those of its reflections."""
-  packed, taus = lax.linalg.geqrf_p.bind(x)
+  packed, taus = lax.linalg.geqrf_p.apply(x)
   diagonal = _matrix.diagonal(packed)
   last = typeof(x).ndim - 2
   vectors = _matrix.tril(packed, -1)

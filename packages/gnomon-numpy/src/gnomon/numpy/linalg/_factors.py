@@ -94,7 +94,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
   """
   x = one_matrix("qr", a)
   if mode == "raw":
-    packed, taus = lax.linalg.geqrf_p.bind(x)
+    packed, taus = lax.linalg.geqrf_p.apply(x)
     return QRResult(_matrix.flip(packed), taus)
   if mode not in ("reduced", "full", "complete", "r"):
     raise ValueError(

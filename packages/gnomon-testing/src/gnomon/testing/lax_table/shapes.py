@@ -106,12 +106,12 @@ op_table.add(
         "tile", lax.tile, lambda x, *, reps: np.tile(x, reps),
         _samples((2, 3), {"reps": (2, 1)}, {"reps": (1, 3)}), _DTYPES),
     OpRecord(
-        "copy", lambda x: copy_p.bind(x)[0], np.copy, _samples((2, 3), {}), _DTYPES),
+        "copy", lambda x: copy_p.apply(x)[0], np.copy, _samples((2, 3), {}), _DTYPES),
     OpRecord(
         "optimization_barrier", lax.optimization_barrier, np.copy,
         _samples((2, 3), {}), _DTYPES),
     OpRecord(
-        "add_any", lambda x, y: add_any_p.bind(x, y)[0], np.add,
+        "add_any", lambda x, y: add_any_p.apply(x, y)[0], np.add,
         (Sample((Operand((2, 3)), Operand((2, 3)))),), ("float32", "complex64")),
 )
 

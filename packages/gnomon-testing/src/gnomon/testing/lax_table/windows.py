@@ -103,11 +103,11 @@ _FIXED = Operand((4, 6), distinct=True, differentiable=False)
 op_table.add(
     OpRecord(
         "select_and_gather_add",
-        lambda t, x: lax.select_and_gather_add_p.bind(t, x, **_STEPS, **_GAPS)[0],
+        lambda t, x: lax.select_and_gather_add_p.apply(t, x, **_STEPS, **_GAPS)[0],
         lambda t, x: t[_chosen(x)], (Sample((Operand((4, 6)), _FIXED)),), REALS),
     OpRecord(
         "select_and_scatter_add",
-        lambda source, x: lax.select_and_scatter_add_p.bind(source, x, **_STEPS)[0],
+        lambda source, x: lax.select_and_scatter_add_p.apply(source, x, **_STEPS)[0],
         _scatter, (Sample((Operand((2, 2)), _FIXED)),), REALS),
 )
 op_table.structured("packages/gnomon-lax/tests/test_windows.py", "select_and_scatter")
