@@ -115,7 +115,8 @@ def test_rng_uniform() -> None:
 
 
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: lax.threefry2x32_p.apply(np.int32(1), U(1), U(1), U(1)), TypeError, "uint32"),
+    (lambda: lax.threefry2x32_p.apply(np.int32(1), U(1), U(1), U(1)), TypeError,
+     "uint32"),
     (lambda: lax.threefry2x32_p.apply(*[np.ones(n, U) for n in (2, 2, 3, 3)]),
      TypeError, "incompatible shapes"),
     (lambda: lax.rng_bit_generator(np.zeros(2, U), (3,)), TypeError, r"uint32\[4\]"),

@@ -9,8 +9,8 @@ from gnomon.core.trace import current
 _all: list[Primitive] = []
 
 
-# `bind` of these gives a list in JAX; of others it gives the result itself. Views for other
-# libraries (`interpreters`, `extend`) speak in that way of all primitives.
+# `bind` of these gives a list in JAX; of others it gives the result itself. Views for
+# other libraries (`interpreters`, `extend`) speak in that way of all primitives.
 _SEVERAL = frozenset({
     "approx_top_k", "call", "closed_call", "cond", "custom_jvp_call", "custom_lin",
     "custom_linear_solve", "custom_vjp_call", "device_put", "eig", "eigh", "hessenberg",
