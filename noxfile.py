@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import nox
 from packaging.requirements import Requirement
@@ -330,32 +331,68 @@ def array_api(session: nox.Session) -> None:
   )
 
 
-ECOSYSTEM = {  # the program of each library, and what it is installed with
-    "optax": ("optax_digits", ["optax==0.2.8", "absl-py", "scikit-learn"]),
-    "equinox": ("equinox_mlp", ["equinox==0.13.8", "jaxtyping==0.3.11", "wadler-lindig"]),
-    "haiku": ("haiku_rnn", ["dm-haiku==0.0.17", "jmp", "tabulate", "absl-py"]),
-    "flax": ("flax_transformer", [
-        "flax==0.12.8", "optax==0.2.8", "absl-py", "msgpack", "rich", "treescope",
-        "pyyaml", "orbax-checkpoint", "tensorstore"]),
-    "nnx": ("nnx_conv", [
-        "flax==0.12.8", "optax==0.2.8", "absl-py", "msgpack", "rich", "treescope",
-        "pyyaml", "orbax-checkpoint", "tensorstore", "scikit-learn"]),
-    "jraph": ("jraph_net", [
-        "jraph==0.0.6.dev0", "dm-haiku==0.0.17", "jmp", "tabulate", "absl-py"]),
+class Library(NamedTuple):
+  """What `ecosystem` does with a library that is written for JAX."""
+
+  programs: tuple[str, ...]  # of examples/ecosystem
+  pinned: tuple[str, ...]  # installed without what they require, which is JAX
+  needed: tuple[str, ...]  # the rest of what they require, and what the tests import
+  package: str  # whose modules are all imported
+  suite: bool = True  # whether examples/ecosystem/suite.py has its tests
+
+
+EQUINOX = ("equinox==0.13.8", "jaxtyping==0.3.11")
+FLAX = ("flax==0.12.8", "optax==0.2.8", "orbax-checkpoint==0.12.8")
+FLAX_NEEDS = (
+    "absl-py", "etils[epath,epy]", "msgpack", "rich", "treescope", "pyyaml",
+    "tensorstore", "humanize", "simplejson", "psutil", "aiofiles",
+    "prometheus_client", "uvloop", "protobuf", "typing-extensions")
+HAIKU = ("dm-haiku==0.0.17", "jmp==0.0.4")
+HAIKU_NEEDS = ("absl-py", "tabulate")
+
+ECOSYSTEM = {
+    "optax": Library(
+        ("optax_digits",), FLAX, (*FLAX_NEEDS, "scikit-learn", "scipy"), "optax"),
+    "chex": Library(
+        ("chex_fit",), ("chex==0.1.92",),
+        ("absl-py", "toolz", "typing-extensions", "cloudpickle", "dm-tree"), "chex"),
+    "equinox": Library(
+        ("equinox_mlp",), EQUINOX, ("wadler-lindig", "typing-extensions", "beartype"),
+        "equinox"),
+    "jaxtyping": Library(
+        ("jaxtyping_solve",), EQUINOX,
+        ("wadler-lindig", "beartype", "typeguard==2.13.3", "pytest-asyncio",
+         "cloudpickle"), "jaxtyping"),
+    "haiku": Library(("haiku_rnn",), HAIKU, HAIKU_NEEDS, "haiku"),
+    "flax": Library(
+        ("flax_transformer", "nnx_conv"), FLAX, (*FLAX_NEEDS, "scikit-learn"), "flax",
+        suite=False),
+    "jraph": Library(("jraph_net",), ("jraph==0.0.6.dev0", *HAIKU), HAIKU_NEEDS, "jraph"),
 }
 
 
 @nox.session
 @nox.parametrize("library", list(ECOSYSTEM), ids=list(ECOSYSTEM))
 def ecosystem(session: nox.Session, library: str) -> None:
-  """A program of a library written for JAX, unmodified, beside the numbers of JAX."""
-  program, needed = ECOSYSTEM[library]
+  """A library written for JAX, unmodified: `-- --source CLONE` where its tests need one.
+
+  Its programs reach the numbers of JAX, all its public modules are imported, and its own
+  tests run, counted beside those that pass on JAX. Other arguments go to
+  `examples/ecosystem/suite.py`, as `-- -n 2`; `-- --no-suite` leaves the tests out.
+  """
+  wanted = ECOSYSTEM[library]
+  arguments = [a for a in session.posargs if a != "--no-suite"]
   install(session, wheels(closure({"gnomon", "gnomon-as-jax"})), "jaxlib==0.10.2")
-  # Without their dependencies, for the libraries ask for jax; then what else they need.
-  session.install("--no-deps", *needed)
-  session.install("typing-extensions", "toolz", "numpy", "scipy", *(
-      ["scikit-learn"] if "scikit-learn" in needed else []))
-  session.run("python", "examples/ecosystem/check.py", program)
+  session.install("--no-deps", *wanted.pinned)
+  session.install("pytest", "pytest-xdist", *wanted.needed)
+  place = "examples/ecosystem"
+  session.run("python", "-c", "import importlib.util as u; assert not u.find_spec('jax')")
+  for program in wanted.programs:
+    session.run("python", f"{place}/check.py", program)
+  session.run("python", f"{place}/modules.py", wanted.package)
+  if not wanted.suite or "--no-suite" in session.posargs:
+    return
+  session.run("python", f"{place}/suite.py", library, *arguments)
 
 
 @nox.session

@@ -1,7 +1,8 @@
 """Runs a program under `gnomon.as_jax` and compares its numbers with JAX's.
 
 `python check.py PROGRAM`; the numbers of JAX 0.10.2 are in `expected.json`: losses before
-the first steps agree to 1e-5, those after many steps to 1e-3.
+the first steps agree to 1e-5, those after many steps to 1e-3. `python check.py PROGRAM
+--record`, in an environment with JAX, writes them.
 """
 
 import json
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+EXPECTED = HERE / "expected.json"
 
 
 def flat(x):
@@ -18,16 +20,27 @@ def flat(x):
   return [v for item in x for v in flat(item)] if isinstance(x, list) else [x]
 
 
-def main(program):
-  """Prints each number beside JAX's; the status says whether all agree."""
+def numbers(program, *alias):
+  """What the program prints at its end."""
   path = str(HERE / f"{program}.py")
   done = subprocess.run(
-      [sys.executable, "-W", "ignore", "-m", "gnomon.as_jax", path],
+      [sys.executable, "-W", "ignore", *alias, path],
       stdout=subprocess.PIPE, text=True, check=True)
-  got = json.loads(done.stdout.splitlines()[-1])
-  wanted = json.loads((HERE / "expected.json").read_text())[program]
+  return json.loads(done.stdout.splitlines()[-1])
+
+
+def record(program):
+  """Writes the numbers of JAX."""
+  known = json.loads(EXPECTED.read_text())
+  known[program] = numbers(program)
+  EXPECTED.write_text(json.dumps(known, indent=1) + "\n")
+
+
+def compare(program):
+  """Prints each number beside JAX's; the number of those that differ."""
+  got = numbers(program, "-m", "gnomon.as_jax")
   bad = 0
-  for name, expected in wanted.items():
+  for name, expected in json.loads(EXPECTED.read_text())[program].items():
     rtol = 1e-5 if name == "first" else 1e-3
     for x, y in zip(flat(got[name]), flat(expected), strict=True):
       agrees = math.isclose(x, y, rel_tol=rtol)
@@ -37,4 +50,7 @@ def main(program):
 
 
 if __name__ == "__main__":
-  sys.exit(main(sys.argv[1]))
+  if "--record" in sys.argv:
+    record(sys.argv[1])
+  else:
+    sys.exit(min(compare(sys.argv[1]), 1))
