@@ -350,6 +350,7 @@ FLAX_NEEDS = (
 HAIKU = ("dm-haiku==0.0.17", "jmp==0.0.4")
 HAIKU_NEEDS = ("absl-py", "tabulate")
 
+ALIAS = ("gnomon-as-jax", "gnomon-testing")  # as the extra `as-jax` brings them
 ECOSYSTEM = {
     "optax": Library(
         ("optax_digits",), FLAX, (*FLAX_NEEDS, "scikit-learn", "scipy"), "optax"),
@@ -382,7 +383,7 @@ def ecosystem(session: nox.Session, library: str) -> None:
   """
   wanted = ECOSYSTEM[library]
   arguments = [a for a in session.posargs if a != "--no-suite"]
-  install(session, wheels(closure({"gnomon", "gnomon-as-jax"})), "jaxlib==0.10.2")
+  install(session, wheels(closure({"gnomon", *ALIAS})), "jaxlib==0.10.2")
   session.install("--no-deps", *wanted.pinned)
   session.install("pytest", "pytest-xdist", *wanted.needed)
   place = "examples/ecosystem"
