@@ -29,8 +29,14 @@ NAMES: dict[str, dict[str, str]] = {
         "finfo": "gnomon.dtypes:finfo",
         "supports_inf": "gnomon.as_jax._compat:supports_inf",
     },
-    # flax.linen.fp8_ops: the type of the arrays behind its dtype
+    # lineax: gives it a transposition rule
+    "ad_util": {"stop_gradient_p": "gnomon.api.stopping:stop_gradient_p"},
+    # blackjax.smc
+    "flatten_util": {"ravel_pytree": "gnomon.flatten_util:ravel_pytree"},
     "core": {
+        # numpyro: whether a transformation is under way, so that nothing is kept
+        "trace_state_clean": "gnomon.core.names:trace_state_clean",
+        # flax.linen.fp8_ops: the type of the arrays behind its dtype
         "ShapedArray": "gnomon.core.types:ShapedArray",
         "physical_aval": "gnomon.core.types:physical_aval",
     },
