@@ -31,10 +31,10 @@ LAZY: frozenset[str] = frozenset({
 # Functions and classes of `gnomon` that live in such modules: name -> module in `gnomon`.
 LAZY_NAMES: Mapping[str, str] = {
     "NamedSharding": "sharding", "P": "api.mesh", "make_mesh": "api.mesh",
-    "make_array_from_callback": "api.mesh",
-    "make_array_from_process_local_data": "api.mesh",
-    "make_array_from_single_device_arrays": "api.mesh",
-    "set_mesh": "sharding",
+    "make_array_from_callback": "api.assembly",
+    "make_array_from_process_local_data": "api.assembly",
+    "make_array_from_single_device_arrays": "api.assembly",
+    "set_mesh": "sharding", "Shard": "runtime.shard",
     "__version__": "version", "__version_info__": "version",
     "checkpoint": "api.checkpoint", "remat": "api.checkpoint",
     "clear_caches": "api.environment", "closure_convert": "api.closure",

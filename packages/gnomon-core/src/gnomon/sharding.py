@@ -12,6 +12,7 @@ from gnomon.core.mesh import Mesh as Mesh
 from gnomon.core.mesh import set_mesh as set_mesh
 from gnomon.core.mesh import use_abstract_mesh as use_abstract_mesh
 from gnomon.core.partition_spec import PartitionSpec as PartitionSpec
+from gnomon.core.spaces import ManualAxisType as ManualAxisType
 from gnomon.runtime.shardings import NamedSharding as NamedSharding
 from gnomon.runtime.shardings import Sharding as Sharding
 from gnomon.runtime.shardings import SingleDeviceSharding as SingleDeviceSharding

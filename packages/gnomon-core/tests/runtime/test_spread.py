@@ -51,9 +51,9 @@ parts = [s.data for s in made.addressable_shards]
 check(gnomon.make_array_from_single_device_arrays((8, 2), on("x"), parts), value, "x")
 for f, message in [
     (lambda: gnomon.make_array_from_callback((8, 2), on("x"), lambda i: value),
-     "a part of"),
+     "Expected shard shape"),
     (lambda: gnomon.make_array_from_single_device_arrays((8, 2), on("x"), parts[:2]),
-     "into parts of the shape"),
+     "per-device arrays"),
     (lambda: gnomon.make_array_from_process_local_data(on(), value, (3,)), "whole")]:
   with pytest.raises(ValueError, match=message):
     f()
@@ -119,10 +119,10 @@ wrong(ValueError, "without a mesh", gnomon.jit(double, in_shardings=P("y")), x)
 wrong(ValueError, "tuple of 2", gnomon.jit(double, in_shardings=(on("y"), None)), x)
 wrong(TypeError, "but got 3",
       gnomon.jit(double, in_shardings=(3,), out_shardings=on()), x)
-wrong(IndivisibleError, "7, which is no multiple",
+wrong(IndivisibleError, "the dimension size is 7",
       gnomon.jit(double, in_shardings=on("x")), value[:7])
-wrong(IndivisibleError, "7, which is no multiple", gnomon.device_put, value[:7], on("x"))
-wrong(ValueError, "of rank 2 or more", gnomon.device_put, value[0], on("x", "y"))
+wrong(IndivisibleError, "the dimension size is 7", gnomon.device_put, value[:7], on("x"))
+wrong(ValueError, "rank at least 2", gnomon.device_put, value[0], on("x", "y"))
 wrong(ValueError, "incompatible devices", add, x, gnomon.device_put(value, devices[3]))
 wrong(TypeError, "but got 3", with_sharding_constraint, x, 3)
 other = Mesh(np.array(devices[::-1]), ("z",))

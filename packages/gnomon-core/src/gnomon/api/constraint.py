@@ -8,12 +8,12 @@ from typing import Any
 from gnomon.api import tools
 from gnomon.core.derive import linear
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, programs_in
-from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec
+from gnomon.core.partition_spec import UNCONSTRAINED
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
 from gnomon.core.types import typeof
 from gnomon.runtime import shardings, spread
-from gnomon.runtime.jaxlib import arrays
+from gnomon.runtime.shardings import is_place
 from gnomon.tree_util import flatten_axes
 
 
@@ -42,18 +42,14 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
   """
   leaves, tree = tools.flatten(x)
   places = (
-      [shardings] * len(leaves) if _is_place(shardings)
+      [shardings] * len(leaves) if is_place(shardings)
       else flatten_axes("with_sharding_constraint shardings", tree, shardings))
   return tree.unflatten([constrain(v, s) for v, s in zip(leaves, places)])
 
 
-def _is_place(x: Any) -> bool:
-  return isinstance(x, (arrays.Sharding, PartitionSpec))
-
-
 def constrain(x: Any, place: Any) -> Any:
   """One array where a sharding or a spec says."""
-  if not _is_place(place):
+  if not is_place(place):
     raise TypeError(
         "shardings leaf specifications are expected to be shardings or PartitionSpecs, "
         f"but got {place!r}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gnomon.api import tools
-from gnomon.core import source
+from gnomon.core import logs, source
 from gnomon.tree_util import equality_errors_pytreedef, keystr
 
 _WEAK = (
@@ -25,7 +24,7 @@ def explain(
   now = in_tree, tuple(avals), static, context
   reason = _reason(fun, who, now, list(keys))
   place = source.summary(getattr(source.here(), "traceback", source.here()))
-  logging.getLogger("gnomon").warning(
+  logs.caches.warning(
       "TRACING CACHE MISS%s: %s is traced for %s: %s", f" at {place}" if place else "",
       tools.describe_function(fun), who, reason)
 

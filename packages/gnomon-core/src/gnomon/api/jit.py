@@ -14,7 +14,6 @@ from gnomon.api import stages, tools
 from gnomon.core import events
 from gnomon.core.calls import bind_call, check_aliases
 from gnomon.core.jaxpr import ClosedJaxpr
-from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
@@ -269,8 +268,7 @@ class JitInfo:
       donated = self.donated(tree, static)
       if self.shardings is not None:
         leaves = _placement().constrained_in(self, leaves, tree)
-      bind = bind_call if traced.refs else Primitive.apply
-      outs = bind(
+      outs = bind_call(
           jit_p, *traced.outer, *leaves, jaxpr=traced.jaxpr, name=self.name,
           donated_invars=(False,) * len(traced.outer) + donated, inline=self.inline,
           keep_unused=self.keep_unused,

@@ -7,6 +7,7 @@ from typing import Any
 
 from gnomon.api.constraint import constrain, constraints_of
 from gnomon.core.partition_spec import PartitionSpec
+from gnomon.core.shardings import is_abstract
 from gnomon.runtime import spread
 from gnomon.runtime.jaxlib import arrays, fastpath
 from gnomon.runtime.shardings import resolve
@@ -97,6 +98,63 @@ def run_spread(
   return traced.out_tree.unflatten(results), fast if plain else None
 
 
+def of_stages(
+    info: Any, traced: Any, leaves: Sequence[Any], tree: Any,
+) -> tuple[Any, list[Any], list[Any]] | None:
+  """The mesh and shardings of a program that is compiled ahead, over several devices.
+
+  Arguments are where `in_shardings` says, or where they are, or are said to be. None for
+  a program on one device.
+
+  Raises:
+    ValueError: an argument is elsewhere than its sharding says.
+  """
+  said = [_said(x) for x in leaves]
+  constraints = constraints_of(traced.jaxpr)
+  if info.shardings is None and not constraints and not any(map(spread.spans, said)):
+    return None
+  asked_in, asked_out = _asked_in(info, tree), _asked_out(info, traced.out_tree)
+  avals = traced.jaxpr.in_avals[len(traced.outer):]
+  for i, (own, asked, aval) in enumerate(zip(said, asked_in, avals)):
+    if own is not None and asked is not None:
+      spread.check_same(own, asked, aval, f"argument {i}")
+  ins = [a if s is None else s for s, a in zip(said, asked_in)]
+  mesh = spread.mesh_of([], [*ins, *asked_out, *constraints], info.name)
+  here = [spread.replicated(mesh)] * len(traced.outer)
+  return mesh, [*here, *ins], asked_out
+
+
+def _said(x: Any) -> Any:
+  """The sharding of a committed array, or of what stands for an array."""
+  if getattr(x, "committed", True) is False:
+    return None
+  found = getattr(x, "sharding", None)
+  known = isinstance(found, arrays.Sharding) and not is_abstract(found)
+  return found if known else None
+
+
+def check_given(
+    exe: Any, operands: Sequence[Any], outer: int, names: Any, what: str) -> None:
+  """Whether committed operands are where a compiled program wants them.
+
+  Raises:
+    ValueError: one is elsewhere.
+  """
+  wrong = []
+  for i, (x, wanted) in enumerate(zip(operands, exe.in_shardings)):
+    x = spread.physical(x)
+    if type(x) is arrays.Array and x._committed and not spread.is_equivalent_to(
+        x._sharding, wanted, x.ndim):
+      wrong.append(
+          f"Argument {names()[i - outer]} of type {x.aval}:\n"
+          f"  Passed sharding: {x._sharding}\n  Required sharding: {wanted}")
+  if wrong:
+    raise ValueError(
+        f"{what}: Computation was compiled for input shardings that disagree with the "
+        "shardings of arguments passed to it. Move them with gnomon.device_put. Here are "
+        f"the {len(wrong)} mismatches:\n" + "\n".join(wrong))
+
+
 def constrained_in(info: Any, leaves: Sequence[Any], tree: Any) -> list[Any]:
   """The arguments of a jitted function inside a traced one, where they are to be."""
   return [
@@ -143,10 +201,10 @@ def device_of_arguments(leaves: Sequence[Any], name: str) -> Any:
   for x in leaves:
     sharding = getattr(x, "sharding", None)
     free = getattr(x, "committed", True) is False
-    if free or not isinstance(sharding, arrays.Sharding):
+    if free or not isinstance(sharding, arrays.Sharding) or is_abstract(sharding):
       continue
     own = sharding._internal_device_list
-    if own is None or len(own) != 1:
+    if len(own) != 1:
       continue
     if device is not None and own[0] is not device:
       raise ValueError(

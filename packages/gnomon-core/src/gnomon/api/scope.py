@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 from gnomon.api import tools
-from gnomon.core.source import name_stack
+from gnomon.core.source import name_stack, scoped, under_transformations
 from gnomon.core.trace import EVAL, KnownTrace, get_current, tracing
 from gnomon.core.types import typeof as _typeof
 
@@ -24,10 +23,6 @@ def typeof(x: Any) -> Any:
     TypeError: `x` is no array.
   """
   return _typeof(x)
-
-
-# The trace that was in force where the innermost scope was entered.
-_scoped: ContextVar[Any] = ContextVar("gnomon.scoped", default=None)
 
 
 class named_scope:
@@ -49,22 +44,15 @@ class named_scope:
     self._tokens: list[Any] = []
 
   def __enter__(self) -> None:
-    # Transformations since the scope around this one show in its name: `vmap(jvp(name))`.
-    # Found here, they cost nothing where there are no scopes.
-    name, trace = self.name, get_current()
-    around = _scoped.get()
-    inner: Any = trace
-    while inner is not None and inner is not around:
-      if inner.label:
-        name = f"{inner.label}({name})"
-      inner = getattr(inner, "parent", None)
+    trace = get_current()
+    name = under_transformations(self.name, trace)
     self._tokens.append((
-        _scoped.set(trace), name_stack.set((*name_stack.get(), name))))
+        scoped.set(trace), name_stack.set((*name_stack.get(), name))))
 
   def __exit__(self, *_: object) -> None:
-    scoped, names = self._tokens.pop()
+    trace, names = self._tokens.pop()
     name_stack.reset(names)
-    _scoped.reset(scoped)
+    scoped.reset(trace)
 
   def __call__(self, fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gnomon.api import placement, tools
 from gnomon.api.evaluate import ShapeDtypeStruct, abstract_leaves
@@ -12,7 +12,7 @@ from gnomon.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from gnomon.core.trace import Tracer
 from gnomon.lowering.module import Lowered as Module
 from gnomon.lowering.module import lower_module
-from gnomon.runtime import backends, watch
+from gnomon.runtime import backends, spread, watch
 from gnomon.runtime.compile import (
   Executable,
   compile_module,
@@ -22,7 +22,7 @@ from gnomon.runtime.compile import (
   write_back,
 )
 from gnomon.runtime.execute import as_operand, run
-from gnomon.runtime.jaxlib import mlir, programs
+from gnomon.runtime.jaxlib import arrays, mlir, programs
 from gnomon.runtime.layout import Format, Layout
 from gnomon.tree_util import equality_errors_pytreedef, keystr
 
@@ -31,22 +31,28 @@ class Call:
   """What the stages of one call share: names, structures, types, donations."""
 
   __slots__ = (
-      "device", "donated", "in_tree", "info", "jaxpr", "out_tree", "outer", "static")
+      "device", "donated", "in_tree", "info", "jaxpr", "out_tree", "outer", "spread",
+      "static")
 
   def __init__(self, info: Any, jaxpr: ClosedJaxpr, in_tree: Any, out_tree: Any,
                donated: tuple[bool, ...], static: Any, outer: Sequence[Any],
-               device: Any = None) -> None:
+               device: Any = None, spread: Any = None) -> None:
     self.info, self.jaxpr, self.in_tree, self.out_tree = info, jaxpr, in_tree, out_tree
     self.donated, self.static = donated, static
     self.outer = outer  # leading operands: references that the function closes over
     self.device = info.device or device
+    self.spread = spread  # mesh, shardings in and out of a program over several devices
 
-  def structs(self, avals: Sequence[Any]) -> list[ShapeDtypeStruct]:
-    return [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+  def out_structs(self, shardings: Sequence[Any]) -> Any:
+    """What the results are, and where."""
+    return self.out_tree.unflatten([
+        ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type, sharding=s)
+        for a, s in zip(self.jaxpr.out_avals, shardings)])
 
   @property
   def out_info(self) -> Any:
-    return self.out_tree.unflatten(self.structs(self.jaxpr.out_avals))
+    return self.out_structs(
+        self.spread[2] if self.spread else [None] * len(self.jaxpr.out_avals))
 
   @property
   def in_avals(self) -> Any:
@@ -167,19 +173,31 @@ class Traced(_Stage):
       raise TypeError(
           f"lowering_platforms must be names of platforms, got {lowering_platforms!r}")
     c = self._call
+    donated = [*[False] * len(c.outer), *c.donated]
+    if c.spread:
+      several = spread.lower_spread(
+          c.jaxpr, c.info.name, *c.spread, donated=donated,
+          keep_unused=c.info.keep_unused)
+      return Lowered(c, several.lowered, platforms, several)
     with events.timed(events.LOWER, fun_name=f"jit({c.info.name})"):
       module = lower_module(
-          c.jaxpr, c.info.name, donated=[*[False] * len(c.outer), *c.donated],
-          keep_unused=c.info.keep_unused, platforms=platforms)
+          c.jaxpr, c.info.name, donated=donated, keep_unused=c.info.keep_unused,
+          platforms=platforms)
     return Lowered(c, module, platforms)
 
 
 class Lowered(_Stage):
   """A function lowered to StableHLO: `jit(f).lower(*args)`."""
 
-  def __init__(self, call: Call, module: Module, platforms: tuple[str, ...]) -> None:
+  def __init__(
+      self, call: Call, module: Module, platforms: tuple[str, ...],
+      several: Any = None) -> None:
     super().__init__(call)
-    self._module, self._platforms = module, platforms
+    self._module, self._platforms, self._several = module, platforms, several
+
+  @property
+  def _lowering(self) -> Any:
+    return _Params(self._module.const_args)
 
   def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
     """The program as text: `stablehlo` (the default) or `hlo`.
@@ -228,6 +246,10 @@ class Lowered(_Stage):
       JaxRuntimeError: there is no such option, or XLA cannot compile the program.
     """
     c = self._call
+    options = {**c.info.options, **(compiler_options or {})}
+    if self._several:
+      with events.timed(events.COMPILE, fun_name=f"jit({c.info.name})"):
+        return Compiled(c, spread.compile_spread(self._several, options))
     device = c.device or backends.default_device()
     if device_assignment is not None:
       if len(device_assignment) != 1:
@@ -242,15 +264,21 @@ class Lowered(_Stage):
           "lowering_platforms")
     with events.timed(events.COMPILE, fun_name=f"jit({c.info.name})"):
       loaded = compile_module(
-          self._module.module, device, {**c.info.options, **(compiler_options or {})},
-          self._module.callbacks)
+          self._module.module, device, options, self._module.callbacks)
     return Compiled(c, executable(loaded, self._module, device))
+
+
+class _Params(NamedTuple):
+  """What a compiled program is called with beside its arguments: its large constants."""
+
+  const_args: Sequence[Any]
 
 
 class Compiled(_Stage):
   """A compiled function for one signature: it never traces or compiles again."""
 
-  def __init__(self, call: Call, executable: Executable) -> None:
+  def __init__(
+      self, call: Call, executable: Executable | spread.SpreadExecutable) -> None:
     super().__init__(call)
     self._executable = executable
 
@@ -273,11 +301,7 @@ class Compiled(_Stage):
   @property
   def out_info(self) -> Any:
     """The shapes and dtypes of the result, and where it lives."""
-    c = self._call
-    return c.out_tree.unflatten([
-        ShapeDtypeStruct(
-            a.shape, a.dtype, weak_type=a.weak_type, sharding=self._executable.sharding)
-        for a in c.jaxpr.out_avals])
+    return self._call.out_structs(self._executable.out_shardings)
 
   @property
   def input_formats(self) -> Any:
@@ -288,8 +312,8 @@ class Compiled(_Stage):
     exe, n = self._executable, len(self._call.outer)
     layouts = iter(programs.parameter_layouts(exe.loaded)[len(exe.const_args):])
     found = [
-        Format(Layout.from_pjrt_layout(next(layouts)) if k else None, exe.sharding)
-        for k in exe.kept]
+        Format(Layout.from_pjrt_layout(next(layouts)) if k else None, s)
+        for k, s in zip(exe.kept, exe.in_shardings)]
     return self.in_tree.unflatten(found[n:])
 
   @property
@@ -298,17 +322,23 @@ class Compiled(_Stage):
     exe = self._executable
     layouts = programs.output_layouts(exe.loaded)[:self.out_tree.num_leaves]
     return self.out_tree.unflatten([
-        Format(Layout.from_pjrt_layout(x), exe.sharding) for x in layouts])
+        Format(Layout.from_pjrt_layout(x), s)
+        for x, s in zip(layouts, exe.out_shardings)])
 
   @property
   def input_shardings(self) -> Any:
     """Where the arguments live."""
-    return self.in_tree.unflatten([self._executable.sharding] * self.in_tree.num_leaves)
+    return self.in_tree.unflatten(self._executable.in_shardings[len(self._call.outer):])
 
   @property
   def output_shardings(self) -> Any:
     """Where the results live."""
-    return self.out_tree.unflatten([self._executable.sharding] * self.out_tree.num_leaves)
+    return self.out_tree.unflatten(
+        self._executable.out_shardings[:self.out_tree.num_leaves])
+
+  @property
+  def _params(self) -> Any:
+    return _Params(self._executable.const_args)
 
   def call(self, *args: Any, **kwargs: Any) -> Any:
     """Runs the program: the same as calling the object."""
@@ -327,15 +357,22 @@ class Compiled(_Stage):
     self._check_types(leaves)
     exe = self._executable
     given = [*c.outer, *(
-        as_operand(_exact(x, a), own=d)
+        x if type(x) is arrays.Array else as_operand(_exact(x, a), own=d)
         for x, a, d in zip(leaves, c.flat_avals, c.donated))]
-    operands = [to_device(physical(x), exe.device) for x in given]
-    committed = any(x._committed for x in operands)
     what = f"the compiled function {c.info.name}"
     watch.check_execution(what)
-    outs = run(exe, operands, committed)
-    if exe.written:
-      outs = write_back(exe, given, outs)
+    if isinstance(exe, spread.SpreadExecutable):
+      placement.check_given(
+          exe, given, len(c.outer),
+          tools.leaf_names(c.info.fun, c.in_tree, c.static[0]), what)
+      placed = [spread.place(physical(x), s) for x, s in zip(given, exe.in_shardings)]
+      outs = spread.run_compiled(
+          exe, given, placed, [*[False] * len(c.outer), *c.donated])
+    else:
+      operands = [to_device(physical(x), exe.device) for x in given]
+      outs = run(exe, operands, any(x._committed for x in operands))
+      if exe.written:
+        outs = write_back(exe, given, outs)
     watch.check_numbers(outs, what)
     return c.out_tree.unflatten(outs)
 
@@ -384,7 +421,9 @@ def trace_call(
     raise TypeError(
         f"the jitted function {info.name} closes over values of a surrounding "
         "transformation: it cannot be traced ahead of time; pass them as arguments")
+  several = placement.of_stages(info, traced, leaves, tree)
   return Traced(Call(
       info, traced.jaxpr, tree, traced.out_tree, info.donated(tree, static), static,
-      traced.outer, placement.device_of_arguments(leaves, info.name)))
+      traced.outer,
+      None if several else placement.device_of_arguments(leaves, info.name), several))
 

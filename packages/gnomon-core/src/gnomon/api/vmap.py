@@ -11,7 +11,7 @@ from gnomon.core.calls import check_aliases, is_ref
 from gnomon.core.types import typeof
 from gnomon.transform import vmappable
 from gnomon.transform.vmap import Axis, to_dim, vmap_flat
-from gnomon.tree_util import flatten_axes
+from gnomon.tree_util import flatten_axes, tree_leaves
 
 flatten = tools.flatten
 
@@ -66,11 +66,11 @@ def vmap(
           "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
           f"positional arguments passed to the function, but got {len(in_axes)} entries "
           f"{in_axes} for {len(args)} positional arguments{named}")
-    leaves, tree = flatten((args, kwargs))
-    if vmappable.registered and vmap_types.has_own(leaves):
+    if vmappable.registered and any(
+        map(vmappable.is_own, tree_leaves((args, kwargs), is_leaf=vmappable.is_own))):
       return vmap_types.call(
-          vmap, fun, args, kwargs, in_axes, out_axes, axis_size, axis_name=axis_name,
-          spmd_axis_name=spmd_axis_name)
+          fun, args, kwargs, in_axes, out_axes, axis_size, axis_name, spmd_axis_name)
+    leaves, tree = flatten((args, kwargs))
     dims = flatten_axes("vmap in_axes", tree, (in_axes, 0), kws=True)
     avals = tools.check_leaves(
         leaves, f"vmap of {tools.function_name(fun)}", tools.leaf_names(fun, tree))

@@ -93,6 +93,11 @@ def _forward(name: str) -> Any:
 
 
 def _attribute(self: Any, name: str) -> Any:
+  if name == "sharding" and isinstance(self, Tracer):
+    raise AttributeError(
+        f"The 'sharding' attribute is not available on a traced array of type "
+        f"{self.aval}: where it will be is not known. gnomon.typeof(x).sharding says "
+        "what its type tells of explicit axes")
   if not name.startswith("_") and not _provided:
     load()
     return getattr(self, name)

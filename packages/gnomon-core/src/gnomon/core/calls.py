@@ -6,12 +6,27 @@ from typing import Any
 
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
-from gnomon.core.trace import Tracer
+from gnomon.core.source import name_stack, under_transformations
+from gnomon.core.trace import Tracer, get_current
 from gnomon.core.types import typeof
 
 
 def bind_call(p: Primitive, *operands: Any, **params: Any) -> tuple[Any, ...]:
-  """`p.bind`, also where an operand is a reference made under a transformation."""
+  """`p.apply`, under the names of the transformations that the call is subject to.
+
+  An operand may be a reference made under a transformation.
+  """
+  names = under_transformations("", get_current())
+  token = name_stack.set((*name_stack.get(), names)) if names else None
+  try:
+    return _bind(p, operands, params)
+  finally:
+    if token is not None:
+      name_stack.reset(token)
+
+
+def _bind(
+    p: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> tuple[Any, ...]:
   for x in operands:
     if isinstance(x, Tracer) and x.is_box:
       from gnomon.core import discharge  # loaded when a program has references

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from gnomon.core import logs
+
 Listener = Callable[..., None]
 KINDS = ("event", "duration", "scalar", "span")
 
@@ -63,12 +65,14 @@ def tell(kind: str, *args: Any, **metadata: Any) -> None:
 
 
 class timed:
-  """Tells how long its body takes, and when, if anybody listens."""
+  """Tells how long its body takes, and when, if anybody listens or reads the log."""
 
-  __slots__ = ("began", "clock", "event", "metadata", "on")
+  __slots__ = ("began", "clock", "event", "level", "metadata", "on")
 
   def __init__(self, event: str, **metadata: Any) -> None:
-    self.event, self.metadata, self.on = event, metadata, listening
+    self.event, self.metadata = event, metadata
+    self.level = logs.level_of_compiles()
+    self.on = listening or logs.timing.isEnabledFor(self.level)
 
   def __enter__(self) -> None:
     if self.on:
@@ -80,9 +84,18 @@ class timed:
       took = time.perf_counter() - self.clock
       tell("duration", self.event, took, **self.metadata)
       tell("span", self.event, self.began, self.began + took, **self.metadata)
+      text = _FINISHED.get(self.event)
+      if text is not None:
+        logs.timing.log(self.level, text, self.metadata["fun_name"], took)
 
 
 # The names of events are those that tools know.
 TRACE = "/jax/core/compile/jaxpr_trace_duration"
 LOWER = "/jax/core/compile/jaxpr_to_mlir_module_duration"
 COMPILE = "/jax/core/compile/backend_compile_duration"
+
+_FINISHED = {
+    TRACE: "Finished tracing %s for jit in %.9f sec",
+    LOWER: "Finished jaxpr to MLIR module conversion %s in %.9f sec",
+    COMPILE: "Finished XLA compilation of %s in %.9f sec",
+}

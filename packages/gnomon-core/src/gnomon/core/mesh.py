@@ -149,11 +149,11 @@ def _types(
   types = types if isinstance(types, tuple) else (types,)
   if not all(isinstance(t, AxisType) for t in types):
     raise TypeError(
-        f"axis_types of a {what} is a tuple of AxisType, got {types}")
+        f"axis_types of a {what} must be of type AxisType, one an axis, got {types}")
   if len(types) != len(names):
     raise ValueError(
-        f"a {what} needs a type for each axis: axis_names is {tuple(names)}, axis_types "
-        f"is {types}")
+        f"Number of axis names should match the number of axis_types of a {what}: "
+        f"axis_names is {tuple(names)}, axis_types is {types}")
   found: tuple[AxisType, ...] = types
   return found
 
@@ -161,7 +161,7 @@ def _types(
 def _names(what: str, given: Any) -> tuple[Any, ...]:
   names: tuple[Any, ...] = (given,) if isinstance(given, str) else tuple(given)
   if None in names:
-    raise ValueError(f"the names of the axes of a {what} cannot be None, got {names}")
+    raise ValueError(f"{what} axis names cannot be None. Got {names}")
   if len(set(names)) < len(names):
     raise ValueError(f"the axes of a {what} need different names, got {names}")
   return names
@@ -173,7 +173,7 @@ class AbstractMesh(_Axes):
   Args:
     axis_sizes: the number of devices along each axis.
     axis_names: the name of each axis.
-    axis_types: an `AxisType` for each axis, or one for all; all `Auto` by default.
+    axis_types: an `AxisType` for each axis; all `Auto` by default.
     abstract_device: what is known of the devices.
 
   Equal arguments give the same object.
@@ -202,8 +202,6 @@ class AbstractMesh(_Axes):
       raise ValueError(
           f"an AbstractMesh needs a name for each axis: axis_sizes is {sizes}, "
           f"axis_names is {names}")
-    if isinstance(axis_types, AxisType):
-      axis_types = (axis_types,) * len(names)
     types = _types("AbstractMesh", names, axis_types, AxisType.Auto)
     key = (sizes, names, types, abstract_device)
     found: Self | None = cls._made.get(key)
@@ -316,6 +314,9 @@ class Mesh(_Axes):
       cls, devices: Any, axis_names: Any, axis_types: tuple[AxisType, ...] | None = None,
   ) -> Self:
     grid = np.array(devices, dtype=object)
+    if grid.ndim == 0 and grid[()] is None:
+      grid = np.empty(0, object)  # nobody has filled the array
+      return cls._create(grid, (), (), ())
     names = _names("Mesh", axis_names)
     if grid.ndim != len(names):
       raise ValueError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
+from weakref import WeakValueDictionary
 
 
 class Unconstrained:
@@ -34,6 +35,11 @@ def _dimension(entry: Any) -> Any:
   """An entry of a spec in its one form: no axes are None, one axis is its name."""
   if isinstance(entry, (tuple, list)):
     entry = tuple(entry)
+    for axis in entry:
+      if isinstance(axis, (tuple, list)):
+        raise ValueError(  # noqa: TRY004 -- as for other specs that say nothing
+            "A tuple inside PartitionSpec cannot contain a nested tuple; it names the "
+            f"axes that divide one dimension. Got the partition {entry}, in it {axis}")
     return None if not entry else entry[0] if len(entry) == 1 else entry
   return entry
 
@@ -67,6 +73,7 @@ class PartitionSpec:
   """
 
   __slots__ = ("__weakref__", "_hash", "_partitions", "reduced", "unreduced")
+  _made: ClassVar[Any] = WeakValueDictionary()
 
   UNCONSTRAINED = UNCONSTRAINED
 
@@ -74,9 +81,9 @@ class PartitionSpec:
   unreduced: frozenset[Any]
   reduced: frozenset[Any]
 
-  def __init__(
-      self, *partitions: Any, unreduced: Any = frozenset(), reduced: Any = frozenset(),
-  ) -> None:
+  def __new__(
+      cls, *partitions: Any, unreduced: Any = frozenset(), reduced: Any = frozenset(),
+  ) -> Self:
     entries = tuple([_dimension(p) for p in partitions])
     used = {a for e in entries for a in axes_of(e)}
     for what, axes in (("unreduced", unreduced), ("reduced", reduced)):
@@ -85,31 +92,44 @@ class PartitionSpec:
             f"{what} of a PartitionSpec is a set of axis names, got {axes!r} of type "
             f"{type(axes).__name__}")
       if None in axes:
-        raise ValueError(f"{what} of a PartitionSpec names axes; it cannot hold None")
+        raise ValueError(
+            f"{what} cannot contain None: its elements are names of axes, got {axes}")
       if used & axes:
         raise ValueError(
-            f"an axis cannot both divide a dimension and be {what}: the partitions are "
-            f"{entries}, {what} is {set(axes)}")
+            f"partitions cannot overlap with {what} axes of a PartitionSpec: the "
+            f"partitions are {entries}, {what} is {set(axes)}")
     if unreduced & reduced:
       raise ValueError(
-          f"an axis cannot be both unreduced and reduced: {set(unreduced & reduced)}")
-    self._partitions = entries
-    self.unreduced, self.reduced = frozenset(unreduced), frozenset(reduced)
-    self._hash = hash((entries, self.unreduced, self.reduced))
+          "unreduced and reduced axes of a PartitionSpec cannot overlap: both have "
+          f"{set(unreduced & reduced)}")
+    key = (entries, frozenset(unreduced), frozenset(reduced))
+    found: Self | None = cls._made.get(key)
+    if found is None:
+      found = super().__new__(cls)
+      found._partitions, found.unreduced, found.reduced = key
+      found._hash = hash(key)
+      one: Self = cls._made.setdefault(key, found)  # another thread may have been first
+      return one
+    return found
+
+  def __init_subclass__(cls) -> None:
+    raise TypeError(
+        f"Subclassing `jax.P` is prohibited: {cls.__name__} can have a PartitionSpec as "
+        "an attribute instead")
 
   @property
   def partitions(self) -> tuple[Any, ...]:
     """The entry of each dimension."""
     return self._partitions
 
-  def update(self, **changes: Any) -> PartitionSpec:
+  def update(
+      self, partitions: Any = None, unreduced: Any = None, reduced: Any = None,
+  ) -> PartitionSpec:
     """A spec with other `partitions`, `unreduced` or `reduced`."""
-    parts = changes.pop("partitions", self._partitions)
-    unreduced = changes.pop("unreduced", self.unreduced)
-    reduced = changes.pop("reduced", self.reduced)
-    if changes:
-      raise TypeError(f"a PartitionSpec has no {', '.join(changes)}")
-    return PartitionSpec(*parts, unreduced=unreduced, reduced=reduced)
+    return PartitionSpec(
+        *(self._partitions if partitions is None else partitions),
+        unreduced=self.unreduced if unreduced is None else unreduced,
+        reduced=self.reduced if reduced is None else reduced)
 
   def to_tangent_spec(self) -> PartitionSpec:
     """The spec of a tangent: the same."""
@@ -123,13 +143,13 @@ class PartitionSpec:
     """The spec of the array that stands for a value: the same."""
     return self
 
-  def index(self, entry: Any) -> int:
+  def index(self, value: Any) -> int:
     """The first dimension with this entry; ValueError if none has it."""
-    return self._partitions.index(_dimension(entry))
+    return self._partitions.index(_dimension(value))
 
-  def count(self, entry: Any) -> int:
+  def count(self, value: Any) -> int:
     """How many dimensions have this entry."""
-    return self._partitions.count(_dimension(entry))
+    return self._partitions.count(_dimension(value))
 
   @overload
   def __getitem__(self, i: int) -> Any: ...
@@ -150,20 +170,25 @@ class PartitionSpec:
           *self, *other, unreduced=self.unreduced | other.unreduced,
           reduced=self.reduced | other.reduced)
     if isinstance(other, tuple):
+      self._refuse_sums("__add__", other)
       return self.update(partitions=(*self, *other))
     return NotImplemented
 
   def __radd__(self, other: Any) -> PartitionSpec:
     if isinstance(other, tuple):
+      self._refuse_sums("__radd__", other)
       return self.update(partitions=(*other, *self))
     return NotImplemented
 
-  def __eq__(self, other: object) -> bool:
-    if not isinstance(other, PartitionSpec):
-      return False
-    return self is other or (
-        self._partitions == other._partitions and self.unreduced == other.unreduced
-        and self.reduced == other.reduced)
+  def _refuse_sums(self, method: str, other: tuple[Any, ...]) -> None:
+    for what, axes in (("unreduced", self.unreduced), ("reduced", self.reduced)):
+      if axes:
+        raise TypeError(
+            f"a tuple cannot be added to a spec with {what} in `{method}` of "
+            f"PartitionSpec: the spec is {self}, the tuple {other}; make it a "
+            "PartitionSpec first")
+
+  # Equal specs are one object: `==` is identity.
 
   def __hash__(self) -> int:
     return self._hash

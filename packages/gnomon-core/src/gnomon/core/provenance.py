@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
-from gnomon.core import source
+from gnomon.core import logs, source
 from gnomon.core.jaxpr import Eqn, Jaxpr, Literal
 
 if TYPE_CHECKING:
@@ -105,4 +104,4 @@ def log_saved(program: Jaxpr, num_saved: int, inputs: list[Any]) -> None:
     lines = "\n".join(f"  {v.aval} from {made_by(makers[v], makers)}" for v in saved)
     parts.append(f"saving these intermediates:\n{lines}")
   text = "\nand ".join(parts) or "saving nothing"
-  logging.getLogger("gnomon").warning("remat-decorated function %s", text)
+  logs.checkpoint.warning("remat-decorated function %s", text)

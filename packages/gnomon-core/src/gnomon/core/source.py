@@ -14,6 +14,22 @@ from gnomon.runtime.jaxlib import mlir
 _excluded: list[str] = []
 
 name_stack: ContextVar[tuple[str, ...]] = ContextVar("gnomon.names", default=())
+# The trace that was in force where the innermost scope was entered.
+scoped: ContextVar[Any] = ContextVar("gnomon.scoped", default=None)
+
+
+def under_transformations(name: str, trace: Any) -> str:
+  """`vmap(jvp(name))`: a name, and the transformations since the innermost scope.
+
+  They are found where a scope begins or a function is called, so that operations pay
+  nothing.
+  """
+  around = scoped.get()
+  while trace is not None and trace is not around:
+    if trace.label:
+      name = f"{trace.label}({name})"
+    trace = getattr(trace, "parent", None)
+  return name
 
 
 class Source:

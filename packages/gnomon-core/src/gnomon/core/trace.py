@@ -250,10 +250,6 @@ class Tracer:
     return self.aval.weak_type  # type: ignore[no-any-return]
 
   @property
-  def sharding(self) -> Any:
-    return self.aval.sharding
-
-  @property
   def committed(self) -> bool:
     return False
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
+from gnomon.core.spaces import INVARYING, ManualAxisType, Space
 from gnomon.runtime.jaxlib import arrays, cells
 
 _x64 = cells.x64
@@ -151,29 +152,39 @@ class ShapedArray(AbstractValue):
   """The type of an array: its shape, its dtype, and whether the dtype is weak.
 
   Interned: two equal types are one object, so that `==` and `hash` cost nothing.
-  `sharding`, `vma` (the mesh axes over which a value varies) and `memory_space` are part
-  of the type and None or empty without a mesh.
+
+  Args:
+    shape: the sizes.
+    dtype: of the elements.
+    weak_type: whether the dtype gives way in promotion.
+    sharding: a NamedSharding. What it says of axes that are not explicit is left out.
+    manual_axis_type: the axes of a mesh over which a value varies.
+    memory_space: where the array is.
   """
 
+  # What is None in nearly every type: a type that says nothing of devices costs nothing.
   __slots__ = (
-      "__weakref__", "dtype", "memory_space", "ndim", "shape", "sharding", "size",
-      "vma", "weak_type")
+      "__weakref__", "_mat", "_sharding", "_space", "dtype", "ndim", "shape", "size",
+      "weak_type")
 
   shape: tuple[int, ...]
   dtype: Any
   weak_type: bool
   ndim: int
   size: int
-  sharding: Any
-  vma: frozenset[str]
-  memory_space: Any
+  _sharding: Any
+  _mat: Any
+  _space: Any
 
   def __new__(  # noqa: PYI034 -- equal types are one object
       cls, shape: Any, dtype: Any, weak_type: bool = False, *, sharding: Any = None,
-      vma: frozenset[str] = frozenset(), memory_space: Any = None) -> ShapedArray:
+      manual_axis_type: ManualAxisType = INVARYING, memory_space: Any = Space.Device,
+  ) -> ShapedArray:
     key = (
-        (shape, dtype, weak_type) if sharding is None and not vma and memory_space is None
-        else (shape, dtype, weak_type, sharding, vma, memory_space))
+        (shape, dtype, weak_type)
+        if sharding is None and manual_axis_type is INVARYING
+        and memory_space is Space.Device
+        else (shape, dtype, weak_type, sharding, manual_axis_type, memory_space))
     try:
       return _interned[key]
     except KeyError:
@@ -183,12 +194,13 @@ class ShapedArray(AbstractValue):
     shape = tuple(int(d) for d in shape)
     if not isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
       dtype = np.dtype(dtype)
-    full = (shape, dtype, bool(weak_type), sharding, vma, memory_space)
+    said = None if sharding is None else _explicit_part(sharding, len(shape))
+    full = (shape, dtype, bool(weak_type), said, manual_axis_type, memory_space)
     found = _by_parts.get(full)
     if found is None:
       found = super().__new__(cls)
       found.shape, found.dtype, found.weak_type = full[:3]
-      found.sharding, found.vma, found.memory_space = full[3:]
+      found._sharding, found._mat, found._space = full[3:]
       found.ndim, found.size = len(shape), math.prod(shape)
       _by_parts[full] = found
     with contextlib.suppress(TypeError):
@@ -199,28 +211,66 @@ class ShapedArray(AbstractValue):
     pass
 
   def __reduce__(self) -> Any:
-    return (ShapedArray, (self.shape, self.dtype, self.weak_type))
+    return (_remake, (
+        self.shape, self.dtype, self.weak_type, self._sharding, self._mat, self._space))
+
+  @property
+  def sharding(self) -> Any:
+    """How the type says that arrays are divided over the explicit axes of a mesh.
+
+    Where it says nothing, no dimension is divided, over the mesh in force.
+    """
+    from gnomon.core import explicit  # programs on one device do without
+
+    return explicit.sharding_of(self)
+
+  @property
+  def manual_axis_type(self) -> ManualAxisType:
+    """The axes of a mesh over which a value varies, in a program of one device's part."""
+    return self._mat  # type: ignore[no-any-return]
+
+  mat = manual_axis_type
+
+  @property
+  def vma(self) -> frozenset[Any]:
+    """The axes of a mesh over which a value varies."""
+    return self._mat.varying  # type: ignore[no-any-return]
+
+  @property
+  def memory_space(self) -> Any:
+    """Where the array is."""
+    return self._space
 
   def __repr__(self) -> str:
     weak = ", weak_type=True" if self.weak_type else ""
-    name = self.dtype.name if hasattr(self.dtype, "name") else str(self.dtype)
-    return f"ShapedArray({name}[{','.join(map(str, self.shape))}]{weak})"
+    return f"ShapedArray({self.str_short()}{weak})"
 
   def __str__(self) -> str:
     return f"~{self.str_short()}" if self.weak_type else self.str_short()
 
   def str_short(self, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
     """`float32[2,3]`, or `f32[2,3]` with short dtypes."""
-    name = dtypes.short_dtype_name(self.dtype) if short_dtypes else self.dtype.name
-    return f"{name}[{','.join(map(str, self.shape))}]"
+    name = dtypes.short_dtype_name(self.dtype) if short_dtypes else (
+        self.dtype.name if hasattr(self.dtype, "name") else str(self.dtype))
+    if self._sharding is None and self._mat is INVARYING:
+      return f"{name}[{','.join(map(str, self.shape))}]"
+    from gnomon.core import explicit  # programs on one device do without
 
-  def update(self, **changes: Any) -> ShapedArray:
+    return explicit.text_of(self, name, mesh_axis_types)
+
+  def update(
+      self, shape: Any = None, dtype: Any = None, weak_type: bool | None = None,
+      **kwargs: Any) -> ShapedArray:
     """The type with some of its parts changed."""
-    parts = {
-        "shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type,
-        "sharding": self.sharding, "vma": self.vma, "memory_space": self.memory_space,
-        **changes}
-    return ShapedArray(**parts)
+    shape = self.shape if shape is None else shape
+    sharding = kwargs.pop("sharding", self._sharding)
+    if sharding is self._sharding and sharding is not None and len(shape) != self.ndim:
+      sharding = None
+    return ShapedArray(
+        shape, self.dtype if dtype is None else dtype,
+        self.weak_type if weak_type is None else weak_type, sharding=sharding,
+        manual_axis_type=kwargs.pop("manual_axis_type", self._mat),
+        memory_space=kwargs.pop("memory_space", self._space), **kwargs)
 
   def strip_weak_type(self) -> ShapedArray:
     """The type with its dtype not weak."""
@@ -232,7 +282,7 @@ class ShapedArray(AbstractValue):
     if found is None:
       inexact = dtypes.issubdtype(self.dtype, np.inexact)
       found = _tangents[self] = (
-          self if inexact else ShapedArray(self.shape, dtypes.float0))
+          self if inexact else self.update(dtype=dtypes.float0, weak_type=False))
     return found
 
   to_cotangent_aval = to_ct_aval = to_tangent_aval
@@ -241,20 +291,13 @@ class ShapedArray(AbstractValue):
 
   array_abstraction_level = 2
 
-  @property
-  def manual_axis_type(self) -> frozenset[str]:
-    """The mesh axes over which a value varies."""
-    return self.vma
-
-  mat = manual_axis_type
-
   def update_weak_type(self, weak_type: bool) -> ShapedArray:
     """The type with its dtype weak or not."""
     return self.update(weak_type=weak_type)
 
   def update_manual_axis_type(self, mat: Any) -> ShapedArray:
     """The type of a value that varies over other mesh axes."""
-    return self.update(vma=frozenset(mat))
+    return self.update(manual_axis_type=mat)
 
   def nospec(self, mesh: Any, check_vma: bool, all_names: Any) -> tuple[Any, ...]:
     """What says that no dimension is split over devices."""
@@ -282,6 +325,20 @@ class ShapedArray(AbstractValue):
     if not self.shape:
       raise TypeError("len() of a 0-d array type")
     return self.shape[0]
+
+
+def _remake(
+    shape: Any, dtype: Any, weak_type: bool, sharding: Any, mat: Any, space: Any,
+) -> ShapedArray:
+  return ShapedArray(
+      shape, dtype, weak_type, sharding=sharding, manual_axis_type=mat,
+      memory_space=space)
+
+
+def _explicit_part(sharding: Any, ndim: int) -> Any:
+  from gnomon.core import explicit  # programs on one device do without
+
+  return explicit.part_of(sharding, ndim)
 
 
 _interned: dict[Any, ShapedArray] = {}

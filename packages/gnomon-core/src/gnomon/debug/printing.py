@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.api.callback import host_function
-from gnomon.core import refs, source
+from gnomon.core import logs, refs, source
 from gnomon.core.effects import Effect, debug_effect, ordered_debug_effect
 from gnomon.core.lax_hook import lax
 from gnomon.core.primitive import Primitive
@@ -212,8 +212,6 @@ def log(
       skip_format_check=skip_format_check, _use_logging=_use_logging, **kwargs)
 
 
-_logger = logging.getLogger("gnomon.debug")
-
 
 def _print(fmt: Any, args: Any, kwargs: Any, ordered: bool, partitioned: bool,
            skip_format_check: bool, use_logging: bool) -> None:
@@ -284,8 +282,8 @@ def _record() -> logging.LogRecord:
   while frame.f_back is not None and not source.is_user_file(frame.f_code.co_filename):
     frame = frame.f_back
   return logging.LogRecord(
-      _logger.name, logging.INFO, frame.f_code.co_filename, frame.f_lineno, "", (), None,
-      frame.f_code.co_name)
+      logs.debug.name, logging.INFO, frame.f_code.co_filename, frame.f_lineno, "", (),
+      None, frame.f_code.co_name)
 
 
 def _show(arrays: Values, *, fmt: str, in_tree: Any, static_args: Statics,
@@ -299,7 +297,7 @@ def _show(arrays: Values, *, fmt: str, in_tree: Any, static_args: Statics,
   if logging_record is None:
     sys.stdout.write(text + "\n")
   else:
-    _logger.handle(logging.makeLogRecord({**logging_record.__dict__, "msg": text}))
+    logs.debug.handle(logging.makeLogRecord({**logging_record.__dict__, "msg": text}))
   return ()
 
 

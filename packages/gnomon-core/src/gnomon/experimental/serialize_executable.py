@@ -84,7 +84,7 @@ def deserialize_and_load(
       programs.compile_options([device]))
   lowered = Lowered(
       None, stored["consts"], stored["kept"], (), stored["out_avals"],
-      stored["written"])
+      stored["written"], [a for a, k in zip(stored["in_avals"], stored["kept"]) if k])
   # What calls look at of the program is its types.
   types = Jaxpr(
       [], list(map(Var, stored["in_avals"])), list(map(Var, stored["results"])), [])

@@ -23,7 +23,7 @@ from gnomon.runtime.jaxlib import arrays, mlir
 __all__ = ["Context", "Lowered", "lower", "lower_module"]
 
 ir = mlir.ir
-_INLINE_BYTES = 256  # larger constants become arguments: XLA would fold and copy them
+_INLINE_BYTES = 512  # larger constants become arguments: XLA would fold and copy them
 
 
 class Lowered(NamedTuple):
@@ -39,6 +39,7 @@ class Lowered(NamedTuple):
   callbacks: tuple[Any, ...]
   out_avals: list[Any]
   written: tuple[int, ...]
+  in_avals: list[Any]  # of the inputs that it kept
 
 
 class _Local(threading.local):
@@ -341,11 +342,17 @@ def _uses(jaxpr: Jaxpr) -> dict[Any, int]:
 def _names_of(e: Eqn) -> tuple[str, ...]:
   """The names in force at an equation, and its own: `jit(f)` of a call of `f`."""
   own: str = e.primitive.name
+  names = e.source.names if type(e.source) is source.Source else ()
   if own == "jit":
     own = f"jit({e.params['name']})"
+    if names and "()" in names[-1]:  # of a transformation of the call
+      return (*names[:-1], names[-1].replace("()", f"({own})"))
   elif own == "scan":  # as which it is compiled, and shows in profiles
     own = "while"
-  return (*e.source.names, own) if type(e.source) is source.Source else (own,)
+  elif own == "remat2":
+    return (*names, "checkpoint", "rematted_computation") if e.params[
+        "differentiated"] else (*names, "checkpoint")
+  return (*names, own)
 
 
 def host(c: Any) -> np.ndarray[Any, Any]:
@@ -433,7 +440,8 @@ def lower_module(
     b.loc = b.unknown
     b.op("func.return", [], outs)
   return Lowered(
-      module, large, kept, tuple(ctx.callbacks), jaxpr.out_avals, written)
+      module, large, kept, tuple(ctx.callbacks), jaxpr.out_avals, written,
+      avals[len(large):])
 
 
 def _donation(b: Builder, donors: Sequence[bool], avals: Sequence[Any]) -> Any:

@@ -380,6 +380,17 @@ def _format_of(self: Any) -> Format:
       None if layout is None else Layout.from_pjrt_layout(layout), self._sharding)
 
 
+def _numpy_dtype(self: Any) -> Any:
+  """The dtype, for `numpy.dtype(x)`, which gives a warning."""
+  import warnings  # nearly nobody asks
+
+  warnings.warn(
+      "Implicit conversion of an array to a dtype is deprecated: write x.dtype in place "
+      "of numpy.dtype(x), or of x where a dtype is expected", DeprecationWarning,
+      stacklevel=2)
+  return self.aval.dtype
+
+
 def _gone(name: str, instead: str) -> property:
   def get(self: Any) -> Any:
     raise AttributeError(
@@ -408,6 +419,7 @@ _ATTRIBUTES: dict[str, object] = {
     "addressable_shards": property(_addressable_shards),
     "global_shards": property(_global_shards),
     "_value": property(_value),
+    "_check_if_deleted": _check_alive,
     "devices": _devices,
     "addressable_data": _addressable_data,
     "item": _item,
@@ -417,6 +429,7 @@ _ATTRIBUTES: dict[str, object] = {
     "copy_to_host_async": _copy_to_host_async,
     "__array__": _array,
     "__array_priority__": 100,
+    "__numpy_dtype__": property(_numpy_dtype),
     "__bool__": _bool,
     "__int__": _int,
     "__float__": _float,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon import _config
-from gnomon.core import dtypes, events
+from gnomon.core import dtypes, events, logs
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.types import ShapedArray, WrappedArray, physical_aval, typeof
 from gnomon.lowering.module import lower_module
@@ -41,6 +41,21 @@ class Executable:
     self.handlers = (
         [make_handler(a, self.sharding, False) for a in out_avals],
         [make_handler(a, self.sharding, True) for a in out_avals])
+
+  @property
+  def in_shardings(self) -> list[Any]:
+    """Where the arguments live."""
+    return [self.sharding] * len(self.kept)
+
+  @property
+  def out_shardings(self) -> list[Any]:
+    """Where the results live."""
+    return [self.sharding] * len(self.out_avals)
+
+  @property
+  def in_avals(self) -> list[Any]:
+    """The types of all that the program takes: constants, then arguments."""
+    return [*map(typeof, self.const_args), *self.lowered.in_avals]
 
   def __call__(self, args: Sequence[Any], committed: bool = False) -> Any:
     """Runs on arrays that are on the right device; one for each input, kept or not."""
@@ -105,25 +120,16 @@ def compile_jaxpr(
     raise RuntimeError(
         "this process was forked after gnomon had started its runtime, whose threads do "
         "not survive a fork: start processes with the 'spawn' or 'forkserver' method")
-  began = time.perf_counter()
+  level = logs.level_of_compiles()
+  if logs.compiling.isEnabledFor(level):
+    logs.compiling.log(
+        level, "Compiling jit(%s) with global shapes and types (%s), for %s", name,
+        ", ".join(map(str, jaxpr.in_avals)), device)
   with events.timed(events.LOWER, fun_name=f"jit({name})"):
     lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
-  between = time.perf_counter()
   with events.timed(events.COMPILE, fun_name=f"jit({name})"):
     loaded = compile_module(lowered.module, device, options, lowered.callbacks)
-  if _config.current().log_compiles:
-    _log_compile(name, jaxpr, between - began, time.perf_counter() - between)
   return executable(loaded, lowered, device)
-
-
-def _log_compile(
-    name: str, jaxpr: ClosedJaxpr, lowering: float, compiling: float) -> None:
-  import logging  # few programs ask for it
-
-  logging.getLogger("gnomon").warning(
-      "compiled %s for arguments of the types (%s): lowered in %.3f s, compiled in "
-      "%.3f s",
-      name, ", ".join(map(str, jaxpr.in_avals)), lowering, compiling)
 
 
 def compile_module(

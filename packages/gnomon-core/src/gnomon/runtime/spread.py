@@ -6,22 +6,30 @@ the compiler finds those of everything between, and of results that nobody asked
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gnomon.core import events
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.mesh import Mesh
-from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec, axes_of
+from gnomon.core.partition_spec import PartitionSpec
+from gnomon.core.ref_type import AbstractRef
+from gnomon.core.shardings import (
+  NamedSharding,
+  as_named,
+  axes_of_dimensions,
+  is_equivalent_to,
+  spec_in,
+)
 from gnomon.core.types import physical_aval, typeof
 from gnomon.lowering.module import Lowered, lower_module
 from gnomon.runtime import callbacks
+from gnomon.runtime.callbacks import CallbackError
 from gnomon.runtime.compile import make_handler, physical, write_back
+from gnomon.runtime.execute import explain
 from gnomon.runtime.jaxlib import arrays, clients, mlir, programs
-from gnomon.runtime.shardings import NamedSharding, is_equivalent_to
 
 ir = mlir.ir
 Array = arrays.Array
@@ -106,24 +114,33 @@ def place(x: Any, sharding: Any) -> Any:
 
 
 def operand_sharding(x: Any, asked: Any, mesh: Mesh, name: str) -> Any:
-  """Where an operand is to be: as it is, as asked, or on every device.
+  """Where an operand is to be: as it is, or as asked; None: as the compiler likes it.
 
   Raises:
     ValueError: it is committed to another place than asked.
   """
   x = physical(x)
   if type(x) is not Array or not is_spread(x):
-    return NamedSharding(mesh, PartitionSpec()) if asked is None else asked
+    if asked is None and type(x) is not Array:
+      return replicated(mesh)
+    return asked
   if asked is None:
-    own = x._sharding
-    return own if isinstance(own, NamedSharding) else NamedSharding(mesh, PartitionSpec())
-  if not is_equivalent_to(x._sharding, asked, x.ndim):
+    return x._sharding
+  check_same(x._sharding, asked, x.aval, name)
+  return asked
+
+
+def check_same(own: Any, asked: Any, aval: Any, name: str) -> None:
+  """Whether an argument is where `in_shardings` says.
+
+  Raises:
+    ValueError: it is elsewhere.
+  """
+  if not is_equivalent_to(own, asked, aval.ndim):
     raise ValueError(
         f"Sharding passed to jit does not match the sharding on the respective arg: "
-        f"in_shardings says {asked}, but {name} has {x._sharding}, for the type "
-        f"{x.aval}. Move it with gnomon.device_put, or leave its entry of in_shardings "
-        "None")
-  return asked
+        f"in_shardings says {asked}, but {name} has {own}, for the type {aval}. Move it "
+        "with gnomon.device_put, or leave its entry of in_shardings None")
 
 
 # ---- the module ------------------------------------------------------------------------
@@ -131,10 +148,9 @@ def operand_sharding(x: Any, asked: Any, mesh: Mesh, name: str) -> Any:
 
 def attribute(sharding: Any, ndim: int, symbol: str) -> str:
   """Shardy's form of a sharding over the mesh of that name in the module."""
-  entries = [*sharding.spec, *[None] * (ndim - len(sharding.spec))]
   dims = ", ".join(
-      "{?}" if e is UNCONSTRAINED
-      else "{" + ", ".join(f'"{a}"' for a in axes_of(e)) + "}" for e in entries)
+      "{?}" if axes is None else "{" + ", ".join(f'"{a}"' for a in axes) + "}"
+      for axes in axes_of_dimensions(sharding, ndim))
   return f"#sdy.sharding<@{symbol}, [{dims}]>"
 
 
@@ -169,8 +185,10 @@ def _annotate(
   for old, kind, s in zip(given, types, shardings, strict=True):
     new = {a.name: a.attr for a in ir.DictAttr(old)}
     if s is not None:
+      rank = ir.RankedTensorType(kind).rank
+      s = as_named(s, rank)
       symbol = meshes.setdefault(s.mesh, f"mesh_{len(meshes)}")
-      text = attribute(s, ir.RankedTensorType(kind).rank, symbol)
+      text = attribute(s, rank, symbol)
       new["sdy.sharding"] = ir.Attribute.parse(text)
     attributes.append(ir.DictAttr.get(new))
   main.attributes[name] = ir.ArrayAttr.get(attributes)
@@ -208,40 +226,74 @@ class SpreadExecutable:
     return tuple(results.consume_with_handlers(self.handlers))
 
 
-def compile_spread(
+class SpreadModule(NamedTuple):
+  """A lowered program for the devices of a mesh, with the shardings asked for."""
+
+  lowered: Lowered
+  in_avals: Sequence[Any]
+  mesh: Mesh
+  in_shardings: Sequence[Any]
+  out_shardings: Sequence[Any]
+
+
+def lower_spread(
     jaxpr: ClosedJaxpr, name: str, mesh: Mesh, in_shardings: Sequence[Any],
     out_shardings: Sequence[Any], *, donated: Sequence[bool] = (),
-    keep_unused: bool = False, options: dict[str, Any] | None = None,
-) -> SpreadExecutable:
-  """Lowers, annotates and compiles a program for the devices of a mesh.
+    keep_unused: bool = False) -> SpreadModule:
+  """Lowers and annotates a program for the devices of a mesh.
 
-  `out_shardings` has None where the compiler chooses. The new contents of references are
-  where the old ones were.
+  Shardings are None where the compiler chooses. The new contents of references are where
+  the old ones were.
   """
   meshes: dict[Mesh, str] = {}
-  lowered = lower_module(
-      jaxpr, name, donated=donated, keep_unused=keep_unused, meshes=meshes)
+  with events.timed(events.LOWER, fun_name=f"jit({name})"):
+    lowered = lower_module(
+        jaxpr, name, donated=donated, keep_unused=keep_unused, meshes=meshes)
   out_shardings = [*out_shardings, *(in_shardings[i] for i in lowered.written)]
-  devices = list(mesh._internal_device_list)
-  replicated = NamedSharding(mesh, PartitionSpec())
   kept = [s for s, k in zip(in_shardings, lowered.kept) if k]
   annotate(
-      lowered, [replicated] * len(lowered.const_args) + kept, out_shardings, meshes,
-      len(devices))
+      lowered, [replicated(mesh)] * len(lowered.const_args) + kept, out_shardings,
+      meshes, int(mesh.size))
+  avals = [a.inner_aval if type(a) is AbstractRef else a for a in jaxpr.in_avals]
+  return SpreadModule(lowered, avals, mesh, in_shardings, out_shardings)
+
+
+def compile_spread(
+    module: SpreadModule, options: dict[str, Any] | None = None) -> SpreadExecutable:
+  """Compiles a lowered program for the devices of its mesh."""
+  lowered, in_avals, mesh, in_shardings, out_shardings = module
+  devices = list(mesh._internal_device_list)
+  fixed = len(lowered.const_args)
+  asked = [s for s, k in zip(in_shardings, lowered.kept) if k]
   compile_options = programs.compile_options(devices, options or {}, len(devices))
   build = compile_options.executable_build_options
   build.allow_spmd_sharding_propagation_to_output = [s is None for s in out_shardings]
-  build.allow_spmd_sharding_propagation_to_parameters = [False] * (
-      len(lowered.const_args) + len(kept))
+  build.allow_spmd_sharding_propagation_to_parameters = (
+      [False] * fixed + [s is None for s in asked])
   loaded = programs.compile(
       devices[0].client, lowered.module, clients.DeviceList(tuple(devices)),
       compile_options, lowered.callbacks)
+  found = loaded.get_parameter_shardings() or [None] * (fixed + len(asked))
+  chosen = iter(found[fixed:])
+  ins = [
+      _kept_sharding(s, next(chosen), a, mesh) if k
+      else replicated(mesh) if s is None else s
+      for s, k, a in zip(in_shardings, lowered.kept, in_avals, strict=True)]
   found = loaded.get_output_shardings() or [None] * len(out_shardings)
   found = found[:len(out_shardings)]  # without results there is one all the same
   outs = [
-      s if s is not None else _chosen(op, a, mesh)
+      _kept_sharding(s, op, a, mesh)
       for s, op, a in zip(out_shardings, found, lowered.out_avals, strict=True)]
-  return SpreadExecutable(loaded, lowered, in_shardings, outs, replicated)
+  return SpreadExecutable(loaded, lowered, ins, outs, replicated(mesh))
+
+
+def replicated(mesh: Mesh) -> Any:
+  """The sharding that puts whole arrays on each device of a mesh."""
+  return NamedSharding(mesh, PartitionSpec())
+
+
+def _kept_sharding(asked: Any, op: Any, aval: Any, mesh: Mesh) -> Any:
+  return _chosen(op, aval, mesh) if asked is None else asked
 
 
 def _chosen(op: Any, aval: Any, mesh: Mesh) -> Any:
@@ -250,39 +302,10 @@ def _chosen(op: Any, aval: Any, mesh: Mesh) -> Any:
   if op is None:
     return NamedSharding(mesh, PartitionSpec())
   hlo = arrays.HloSharding.from_proto(op)
-  if hlo.is_replicated():
-    return NamedSharding(mesh, PartitionSpec())
-  if hlo.is_tiled():
-    tiles = tuple(hlo.tile_assignment_dimensions())[:ndim]
-    for spec in _specs(tiles, mesh):
-      found = NamedSharding(mesh, spec)
-      if found._to_xla_hlo_sharding(ndim) == hlo:
-        return found
+  spec = spec_in(hlo, mesh, ndim)
+  if spec is not None:
+    return NamedSharding(mesh, spec)
   return arrays.GSPMDSharding(mesh._internal_device_list, hlo)
-
-
-def _specs(tiles: tuple[int, ...], mesh: Mesh) -> Iterator[PartitionSpec]:
-  """The specs that divide dimensions into so many parts."""
-  sizes = dict(mesh.shape_tuple)
-
-  def choices(k: int, free: frozenset[Any]) -> Iterator[tuple[Any, ...]]:
-    for n in range(len(free) + 1):
-      for axes in itertools.permutations(sorted(free), n):
-        if math.prod(sizes[a] for a in axes) == k and all(sizes[a] > 1 for a in axes):
-          yield axes
-
-  def fill(rest: tuple[int, ...], free: frozenset[Any]) -> Iterator[tuple[Any, ...]]:
-    if not rest:
-      yield ()
-      return
-    for axes in choices(rest[0], free):
-      for more in fill(rest[1:], free - set(axes)):
-        yield (axes, *more)
-
-  for entries in fill(tiles, frozenset(mesh.axis_names)):
-    while entries and not entries[-1]:
-      entries = entries[:-1]
-    yield PartitionSpec(*entries)
 
 
 def run_spread(
@@ -299,14 +322,30 @@ def run_spread(
   ins = tuple([
       operand_sharding(x, s, mesh, f"argument {i}")
       for i, (x, s) in enumerate(zip(operands, asked_in, strict=True))])
-  placed = [place(physical(x), s) for x, s in zip(operands, ins)]
   key = (
       "spread", mesh, ins, tuple(asked_out), tuple(donated), keep_unused,
       tuple(sorted((options or {}).items())))
   exe: SpreadExecutable | None = jaxpr.memo.get(key)
   if exe is None:
-    exe = jaxpr.memo[key] = compile_spread(
-        jaxpr, name, mesh, ins, asked_out, donated=donated, keep_unused=keep_unused,
-        options=options)
-  outs = exe(placed)
-  return write_back(exe, operands, outs) if exe.written else outs, exe
+    module = lower_spread(
+        jaxpr, name, mesh, ins, asked_out, donated=donated, keep_unused=keep_unused)
+    with events.timed(events.COMPILE, fun_name=f"jit({name})"):
+      exe = jaxpr.memo[key] = compile_spread(module, options)
+  placed = [place(physical(x), s) for x, s in zip(operands, exe.in_shardings)]
+  return run_compiled(exe, operands, placed, donated), exe
+
+
+def run_compiled(
+    exe: SpreadExecutable, operands: Sequence[Any], placed: Sequence[Any],
+    donated: Sequence[bool]) -> tuple[Any, ...]:
+  """Runs a program on operands, of which copies are where it wants them."""
+  try:
+    outs = exe(placed)
+  except CallbackError:
+    raise
+  except Exception as e:  # noqa: BLE001 -- raised again, in our words
+    raise explain(e, operands) from None
+  for x, y, gone in zip(operands, placed, donated):
+    if gone and type(x) is Array and y is not x:
+      x.delete()  # a copy of it was given to the program
+  return write_back(exe, operands, outs) if exe.written else outs

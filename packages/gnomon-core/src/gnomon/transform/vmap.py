@@ -120,6 +120,26 @@ class BatchTrace(Trace):
     return tuple([
         o if d is None else BatchTracer(self, o, d) for o, d in zip(outs, dims)])
 
+  def element(self, x: Any, d: int) -> BatchTracer:
+    """An array mapped over an axis, as the function sees it."""
+    return BatchTracer(self, x, d % typeof(x).ndim)
+
+  def whole(self, x: Any, target: int | None) -> Any:
+    """A value for the trace around, with its mapped axis at `target`; None: it has none.
+
+    Raises:
+      ValueError: it depends on the mapped axis, and `target` is None.
+    """
+    (value,), (dim,), _ = self.split([x])
+    if target is None:
+      if dim is not None:
+        raise ValueError(
+            "vmap: a result depends on the mapped axis; say where it goes, not None")
+      return value
+    with tracing(self.parent):
+      ndim = typeof(value).ndim + (dim is None)
+      return to_dim(value, dim, target % ndim, self.axis.size)
+
   def custom_jvp(self, call: Any, args: Any) -> tuple[Any, ...]:
     if any(isinstance(x, Tracer) and x.is_box for x in args):
       return tuple(call.fun(*args))  # its own rules know no references

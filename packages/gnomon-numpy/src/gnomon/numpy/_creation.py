@@ -15,7 +15,7 @@ from gnomon.core.structural import convert
 from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._conversion import constant, made_here, user_dtype
+from gnomon.numpy._conversion import constant, made_here, on_device, user_dtype
 from gnomon.numpy._promotion import check_arraylike
 from gnomon.numpy._values import not_a_shape, sizes_of
 from gnomon.runtime.jaxlib import arrays
@@ -65,7 +65,7 @@ def _constant(shape: Shape, value: Any, dtype: Any) -> Any:
     return np.zeros(shape, dtypes.float0)
   if get_current() is EVAL and isinstance(dtype, np.dtype):
     if math.prod(shape) <= SMALL:
-      return made_here(np.full(shape, value, dtype))
+      return on_device(np.full(shape, value, dtype))
     return _fill(shape, np.asarray(value, dtype)[()], dtype)
   if not shape and isinstance(dtype, np.dtype):
     return constant(np.asarray(value, dtype))

@@ -183,11 +183,21 @@ def _promoted_pair(name: str, x: Any, y: Any) -> list[Any] | None:
     if isinstance(y, _ARRAYS):
       b = y.aval
       return [x, y] if a is b else _arrays_together(name, x, y)
-    if type(y) in _LOWER.get(a.dtype, ()):
+    if type(y) in _LOWER.get(a.dtype, ()) and not (a.weak_type and _is_narrow(a)):
       return [x, _scalar(y, a.dtype, a.weak_type)]
-  elif isinstance(y, _ARRAYS) and type(x) in _LOWER.get(y.aval.dtype, ()):
-    return [_scalar(x, y.aval.dtype, y.aval.weak_type), y]
+  elif isinstance(y, _ARRAYS):
+    b = y.aval
+    if type(x) in _LOWER.get(b.dtype, ()) and not (b.weak_type and _is_narrow(b)):
+      return [_scalar(x, b.dtype, b.weak_type), y]
   return None
+
+
+def _is_narrow(aval: Any) -> bool:
+  """Whether a weak type has fewer bits than numbers have at present."""
+  return cells.x64.value and aval.dtype not in _WIDE  # type: ignore[no-any-return]
+
+
+_WIDE = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.complex128))
 
 
 def _arrays_together(name: str, x: Any, y: Any) -> list[Any]:

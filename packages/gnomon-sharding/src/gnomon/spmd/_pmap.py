@@ -68,7 +68,7 @@ def pmap(
     leaf_axes = [
         *flatten_axes("pmap in_axes", arg_tree, axes), *[0] * kwarg_tree.num_leaves]
     size = _size(leaves, leaf_axes, axis_size)
-    mesh, name = _mesh(devices, backend, size), axis_name
+    mesh = _mesh(devices, backend, size, axis_name)
     placed = [_put(x, a, mesh) for x, a in zip(leaves, leaf_axes)]
     count, fixed = len(args), {i: args[i] for i in static}
     key = (mesh, tuple(fixed.values()), count)
@@ -81,11 +81,11 @@ def pmap(
 
       each = vmap(
           body, in_axes=(axes, 0), out_axes=_over_none(out_axes, lambda _: 0),
-          axis_name=name, axis_size=size)
+          axis_name=axis_name, axis_size=size)
       program = programs[key] = jit(
           lambda *given: _first_of_equal(each(*given), out_axes),
           out_shardings=_over_none(
-              out_axes, lambda _: None, lambda a: NamedSharding(mesh, _spec(a))))
+              out_axes, lambda _: None, lambda a: NamedSharding(mesh, _spec(a, mesh))))
     result = program(*tree.unflatten(placed))
     for x, y, i in _donated(leaves, placed, dynamic, donated, static):
       if x is not y and i:
@@ -135,7 +135,8 @@ def _size(leaves: Sequence[Any], axes: Sequence[Any], given: int | None) -> int:
   return int(sizes.pop())
 
 
-def _mesh(devices: Sequence[Any] | None, backend: str | None, size: int) -> Mesh:
+def _mesh(
+    devices: Sequence[Any] | None, backend: str | None, size: int, name: Any) -> Mesh:
   found = list(backends.devices(backend) if devices is None else devices)
   if size > len(found):
     raise ValueError(
@@ -144,18 +145,19 @@ def _mesh(devices: Sequence[Any] | None, backend: str | None, size: int) -> Mesh
         "axis on a device of its own; use vmap on one device")
   grid = np.empty(size, object)
   grid[:] = found[:size]
-  return Mesh(grid, ("pmap",))
+  return Mesh(grid, ("_internal_pmap_axis_name" if name is None else name,))
 
 
-def _spec(axis: int | None) -> PartitionSpec:
-  return PartitionSpec() if axis is None else PartitionSpec(*[None] * axis, "pmap")
+def _spec(axis: int | None, mesh: Mesh) -> PartitionSpec:
+  return PartitionSpec() if axis is None else PartitionSpec(
+      *[None] * axis, *mesh.axis_names)
 
 
 def _put(x: Any, axis: int | None, mesh: Mesh) -> Any:
   """An argument with its mapped axis over the devices."""
   if axis is not None and axis < 0:
     axis += typeof(x).ndim
-  sharding = NamedSharding(mesh, _spec(axis))
+  sharding = NamedSharding(mesh, _spec(axis, mesh))
   if get_current() is not EVAL:
     return constrain(x, sharding)
   return place(as_operand(x), sharding)

@@ -306,12 +306,13 @@ def _(ctx: Any, *values: Any, cond_jaxpr: ClosedJaxpr, cond_nconsts: int,
   types = [*[b.token_type()] * k, *held, *(b.tensor(a) for a in avals)]
   first = k + len(held)
 
-  def holds(*carry: Any) -> Any:
-    return ctx.inline(cond_jaxpr, [*cond_consts, *carry], "cond")[0]
+  def holds(*carry: Any, part: str = "body_pred") -> Any:
+    return ctx.inline(cond_jaxpr, [*cond_consts, *carry], part)[0]
 
   def test(*state: Any) -> list[Any]:
     ctx.set_tokens(effects, state)
-    found = state[k] if carries_condition else holds(*state[first:])
+    found = state[k] if carries_condition else holds(
+        *state[first:], part="cond")
     if pred.shape:
       found = b.reduce(
           found, pred, ShapedArray((), pred.dtype), range(pred.ndim), "stablehlo.or",
