@@ -219,10 +219,11 @@ def test_errors_say_what_was_wrong(call: Any, error: Any, text: str) -> None:
     call()
 
 
+@pytest.mark.parametrize("x", [[[1, 2]], None, "a", {1, 2}, slice(3)], ids=str)
 @pytest.mark.parametrize("name", ["shape", "ndim", "size"])
-def test_lists_are_deprecated(name: str) -> None:
+def test_sizes_of_what_is_no_array_are_deprecated(name: str, x: Any) -> None:
   with pytest.warns(DeprecationWarning, match=f"{name} requires ndarray"):
-    assert getattr(gnp, name)([[1, 2]]) == getattr(np, name)([[1, 2]])
+    assert getattr(gnp, name)(x) == getattr(np, name)(x)
 
 
 def test_copies_have_copies_as_cotangents() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim
 from gnomon.core.types import typeof
@@ -26,8 +28,7 @@ def ndim(a: Any) -> int:
   >>> gnp.ndim(gnp.zeros((2, 3)))
   2
 
-  Raises:
-    TypeError: `a` is no array and no number.
+  What is no array and no number has none, with a `DeprecationWarning`.
   """
   return len(_shape_of("ndim", a))
 
@@ -39,20 +40,21 @@ def shape(a: Any) -> Shape:
   >>> gnp.shape(gnp.zeros((2, 3)))
   (2, 3)
 
-  Raises:
-    TypeError: `a` is no array and no number.
+  That of what is no array and no number is (), with a `DeprecationWarning`.
   """
   return _shape_of("shape", a)
 
 
 def _shape_of(name: str, a: Any) -> Shape:
-  if isinstance(a, (list, tuple)):
+  try:
+    check_arraylike(name, a)
+  except TypeError as e:
     warnings.warn(
-        f"{name} requires ndarray or scalar arguments, got {type(a)} at position 0: "
-        "make an array of it first, since this will be an error", DeprecationWarning,
-        stacklevel=3)
+        f"{str(e).rstrip('.')}: make an array of it first, since this will be an error",
+        DeprecationWarning, stacklevel=3)
+    if not isinstance(a, (list, tuple)):
+      return np.shape(a)  # as JAX does: () of None, of a string, of any object
     a = asarray(a)
-  check_arraylike(name, a)
   sizes: Shape = typeof(a).shape
   return sizes
 
@@ -69,7 +71,6 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
   (6, 3)
 
   Raises:
-    TypeError: `a` is no array and no number.
     ValueError: an axis is out of range or repeated.
   """
   sizes, out = _shape_of("size", a), 1
