@@ -16,6 +16,7 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "nn": "gnomon-nn",
     "scipy": "gnomon-scipy",
     "spmd": "gnomon-sharding",
+    "distributed": "gnomon-sharding",
     "image": "gnomon-image",
     "profiler": "gnomon-inspect",
     "testing": "gnomon-testing",

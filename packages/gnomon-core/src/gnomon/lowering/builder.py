@@ -141,7 +141,7 @@ class Builder:
     a = np.asarray(rows, np.int64).reshape(len(rows), 2)
     return ir.DenseElementsAttr.get(a)
 
-  def string(self, value: str) -> Any:
+  def string(self, value: str | bytes) -> Any:
     """A string attribute."""
     return ir.StringAttr.get(value)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gnomon import _config
+from gnomon.runtime import processes
 from gnomon.runtime.jaxlib import arrays, clients
 
 _lock = threading.Lock()
@@ -31,7 +32,8 @@ class Factory(NamedTuple):
 def _make_cpu() -> Any:
   n = _config.config.read("jax_num_cpu_devices")
   return clients.make_cpu_client(
-      n if n and n > 0 else None, _config.config.read("jax_cpu_enable_async_dispatch"))
+      n if n and n > 0 else None, _config.config.read("jax_cpu_enable_async_dispatch"),
+      **processes.cpu_options())
 
 
 _factories: dict[str, Factory] = {"cpu": Factory(_make_cpu, fail_quietly=False)}
@@ -91,6 +93,11 @@ def _made(name: str, *, quietly: bool) -> Any:
       warnings.warn(f"the platform {name!r} is experimental", stacklevel=3)
     _clients[name] = found
   return found
+
+
+def has_client() -> bool:
+  """Whether a device has been used."""
+  return bool(_clients)
 
 
 def client_of(platform: str | None) -> Any:

@@ -45,6 +45,15 @@ _FLAGS_BEFORE: tuple[tuple[tuple[int, ...], dict[str, object]], ...] = (
 )
 
 
+def inspection(callback: Callable[[Any], None]) -> bytes:
+  """What a custom call `InspectSharding` holds, to tell `callback` of a sharding.
+
+  It is a pointer: the caller keeps the function alive.
+  """
+  found: bytes = _jax.encode_inspect_sharding_callback(callback)
+  return found
+
+
 def compile_options(
     devices: Sequence[Any], overrides: Mapping[str, object] = {},
     num_partitions: int = 1,
