@@ -193,4 +193,5 @@ OPTIONS: tuple[Option, ...] = (
     Option("jax_xla_profile_version", "int", 0, traced=True),
     Option("mock_num_gpu_processes", "int", 0, env=False),
     Option("strong_zeros", "bool", True, traced=True),
+    Option("keep_programs", "bool", True),
 )

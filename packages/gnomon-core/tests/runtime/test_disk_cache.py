@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 
 import gnomon
 from gnomon.runtime import disk_cache
+from gnomon.runtime.jaxlib import programs
 
 
 @pytest.fixture
@@ -60,7 +63,6 @@ def test_a_program_is_kept_and_found(folder: Path, ops: Any) -> None:
 def test_the_value_is_that_of_the_file(
     folder: Path, ops: Any, monkeypatch: pytest.MonkeyPatch) -> None:
   first = compiled(ops)
-  from gnomon.runtime.jaxlib import programs
 
   def fail(*_: Any) -> Any:
     raise AssertionError("compiled anew")
@@ -112,7 +114,7 @@ def test_a_folder_that_may_only_be_read(
   value = compiled(ops)
   monkeypatch.setattr(os, "utime", refuse)
   assert compiled(ops) == value
-  monkeypatch.setattr(disk_cache.tempfile, "mkstemp", refuse)
+  monkeypatch.setattr(tempfile, "mkstemp", refuse)
   with pytest.warns(RuntimeWarning, match="cannot be kept in .*Permission denied"):
     compiled(ops, times=4)
 
@@ -225,3 +227,104 @@ def test_four_processes_write_at_once(tmp_path: Path) -> None:
   assert not list(tmp_path.glob("*.part"))
   for path in entries(tmp_path):
     disk_cache.unwrap(path.read_bytes())
+
+
+# ---- the user's own folder
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+  monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+  monkeypatch.setattr(sys, "platform", "linux")
+  before = gnomon.config.read("keep_programs")
+  gnomon.config.update("keep_programs", True)
+  disk_cache.own_folder.cache_clear()
+  yield tmp_path / "gnomon" / "programs"
+  gnomon.config.update("keep_programs", before)
+  disk_cache.own_folder.cache_clear()
+
+
+def test_every_program_is_kept_in_the_own_folder(
+    own: Path, ops: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+  first = compiled(ops)
+  assert len(entries(own)) == 1
+  assert own.stat().st_mode & 0o777 == 0o700
+  with monkeypatch.context() as m:
+    m.setattr(programs, "compile", None)
+    assert compiled(ops) == first
+  gnomon.config.update("keep_programs", False)
+  compiled(ops, times=4)
+  assert len(entries(own)) == 1
+  gnomon.config.update("keep_programs", True)
+  gnomon.config.update("jax_enable_compilation_cache", False)
+  compiled(ops, times=5)
+  gnomon.config.update("jax_enable_compilation_cache", True)
+  assert len(entries(own)) == 1
+
+
+def test_a_damaged_entry_of_the_own_folder(own: Path, ops: Any) -> None:
+  first = compiled(ops)
+  [path] = entries(own)
+  path.write_bytes(path.read_bytes()[:-10])
+  with pytest.warns(RuntimeWarning, match="checksum"):
+    assert compiled(ops) == first
+  assert disk_cache.unwrap(path.read_bytes())
+
+
+def test_the_own_folder_is_bounded(
+    own: Path, ops: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+  compiled(ops)
+  size = entries(own)[0].stat().st_size
+  monkeypatch.setattr(disk_cache, "_OWN_BOUND", 3 * size)
+  monkeypatch.setattr(disk_cache, "_BETWEEN_LOOKS", 2)
+  for n in range(4, 14):
+    compiled(ops, times=n)
+  assert 1 <= len(entries(own)) <= 5
+  monkeypatch.setattr(disk_cache, "_OWN_LARGEST", 10)
+  before = entries(own)
+  compiled(ops, times=20)
+  assert entries(own) == before
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o720])
+def test_a_folder_where_others_may_write_is_not_used(
+    own: Path, ops: Any, mode: int) -> None:
+  own.mkdir(parents=True)
+  own.chmod(mode)
+  with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    compiled(ops)
+  assert not entries(own)
+
+
+def test_no_place_for_the_own_folder(
+    own: Path, ops: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+  own.parent.write_text("a file")
+  with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    compiled(ops)
+  monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
+  disk_cache.own_folder.cache_clear()
+  compiled(ops)
+  assert disk_cache.own_folder() is None
+
+
+def test_a_second_process_loads_what_the_first_compiled(
+    own: Path, tmp_path: Path) -> None:
+  script = (
+      "import gnomon, numpy as np\n"
+      "from gnomon.core.structural import broadcast_in_dim\n"
+      "from gnomon.runtime.jaxlib import programs\n"
+      "kept, n = programs.compile, []\n"
+      "programs.compile = lambda *a: (n.append(1), kept(*a))[1]\n"
+      "f = gnomon.jit(lambda x: broadcast_in_dim(x, (7, 3), ()))\n"
+      "assert np.sum(f(np.float32(2))) == 42\n"
+      "print(len(n))\n")
+  counts = []
+  for _ in range(2):
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "GNOMON_KEEP_PROGRAMS": "1"})
+    counts.append(int(done.stdout.split()[-1]))
+  assert counts[0] > 0
+  assert counts[1] == 0

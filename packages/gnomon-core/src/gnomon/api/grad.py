@@ -10,6 +10,7 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.api.flat import Flat, check_arrays
+from gnomon.api.remember import Memo, remembering
 from gnomon.api.vjp import as_array, pull_back
 from gnomon.core import dtypes
 from gnomon.core.structural import instantiate
@@ -46,6 +47,15 @@ def jvp(
   Raises:
     TypeError: structures, shapes or dtypes of primals and tangents do not agree.
   """
+  compute = functools.partial(_jvp, fun, has_aux)
+  return Memo(fun, compute, ("jvp", has_aux), _all_leaves)((primals, tangents), {})
+
+
+def _all_leaves(args: Any, kwargs: Any) -> list[bool]:
+  return [True] * len(flatten((args, kwargs))[0])
+
+
+def _jvp(fun: Callable[..., Any], has_aux: bool, primals: Any, tangents: Any) -> Any:
   tools.check_callable(fun, "jvp")
   for name, x in (("primals", primals), ("tangents", tangents)):
     if not isinstance(x, (tuple, list)):
@@ -226,12 +236,15 @@ def value_and_grad(
   (9.0, 6.0)
   """
   return _value_and_grad(
-      "value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+      "value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes,
+      lambda value, aux, g: ((value, aux), g) if has_aux else (value, g))
 
 
 def _value_and_grad(
     who: str, fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool,
-    holomorphic: bool, allow_int: bool, reduce_axes: Sequence[Any]) -> Callable[..., Any]:
+    holomorphic: bool, allow_int: bool, reduce_axes: Sequence[Any],
+    form: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+  """A function of value, aux and gradient, in the form that `form` gives them."""
   if reduce_axes:
     raise NotImplementedError(f"reduce_axes of {who} is deprecated and not supported")
   tools.check_callable(fun, who)
@@ -239,9 +252,7 @@ def _value_and_grad(
       argnums.__index__() if hasattr(argnums, "__index__")
       else tools.int_tuple(argnums, "argnums"))
 
-  @functools.wraps(fun)
-  @tools.filtered
-  def wrapped(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+  def compute(*args: Any, **kwargs: Any) -> Any:
     nums, rebuild = _picked(who, fun, argnums, args)
     picked = tuple([args[i] for i in nums])
     xs, tree = flatten(picked)
@@ -255,9 +266,22 @@ def _value_and_grad(
     cts = pull_back(lin, [one], 1, masked=False)
     grads = tree.unflatten([as_array(ct) for ct in cts])
     g = grads[0] if isinstance(argnums, int) else grads
-    return ((value, aux), g) if has_aux else (value, g)
+    return form(value, aux, g)
 
-  return wrapped
+  return remembering(
+      fun, compute, (who, argnums, has_aux, holomorphic, allow_int),
+      functools.partial(differentiated, argnums))
+
+
+def differentiated(
+    argnums: int | Sequence[int], args: tuple[Any, ...], kwargs: Any) -> list[bool]:
+  """For each leaf of the arguments, whether the derivative in it is taken."""
+  nums = {i % max(len(args), 1) for i in (
+      (argnums,) if isinstance(argnums, int) else argnums)}
+  out: list[bool] = []
+  for i, x in enumerate(args):
+    out += [i in nums] * len(flatten(x)[0])
+  return out + [False] * len(flatten(kwargs)[0])
 
 
 def _unit_cotangent(outs: Any, tree: Any, value: Any, who: str, holomorphic: bool) -> Any:
@@ -307,12 +331,6 @@ def grad(
   Raises:
     TypeError: when called: an argument is an integer, or the result no real scalar.
   """
-  both = _value_and_grad(
-      "grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
-
-  @functools.wraps(fun)
-  def gradient(*args: Any, **kwargs: Any) -> Any:
-    value, g = both(*args, **kwargs)
-    return (g, value[1]) if has_aux else g
-
-  return gradient
+  return _value_and_grad(
+      "grad", fun, argnums, has_aux, holomorphic, allow_int, reduce_axes,
+      lambda value, aux, g: (g, aux) if has_aux else g)

@@ -10,7 +10,8 @@ import numpy as np
 
 from gnomon.api import tools
 from gnomon.api.flat import Flat, check_arrays
-from gnomon.api.grad import _picked, check_real
+from gnomon.api.grad import _picked, check_real, differentiated
+from gnomon.api.remember import remembering
 from gnomon.api.vjp import pull_back
 from gnomon.core.structural import instantiate, reshape, slice_axis
 from gnomon.core.types import typeof
@@ -61,8 +62,6 @@ def jacfwd(
   """
   tools.check_callable(fun, "jacfwd")
 
-  @functools.wraps(fun)
-  @tools.filtered
   def jacobian(*args: Any, **kwargs: Any) -> Any:
     nums, rebuild = _picked("jacfwd", fun, argnums, args)
     xs, tree = flatten(tuple([args[i] for i in nums]))
@@ -90,7 +89,9 @@ def jacfwd(
       return result
     return result, flat.split(outs[n:])[1]
 
-  return jacobian
+  return remembering(
+      fun, jacobian, ("jacfwd", argnums, has_aux, holomorphic),
+      functools.partial(differentiated, argnums))
 
 
 def _no_complex(aval: Any, who: str, what: str, holomorphic: bool) -> None:
@@ -115,8 +116,6 @@ def jacrev(
   """
   tools.check_callable(fun, "jacrev")
 
-  @functools.wraps(fun)
-  @tools.filtered
   def jacobian(*args: Any, **kwargs: Any) -> Any:
     nums, rebuild = _picked("jacrev", fun, argnums, args)
     xs, tree = flatten(tuple([args[i] for i in nums]))
@@ -139,7 +138,9 @@ def jacrev(
     result = flat.out_tree.unflatten(by_out)
     return (result, aux) if has_aux else result
 
-  return jacobian
+  return remembering(
+      fun, jacobian, ("jacrev", argnums, has_aux, holomorphic, allow_int),
+      functools.partial(differentiated, argnums))
 
 
 def hessian(

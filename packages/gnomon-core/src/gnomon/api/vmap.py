@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnomon.api import tools, vmap_types
+from gnomon.api.remember import remembering
 from gnomon.core.calls import check_aliases, is_ref
 from gnomon.core.types import typeof
 from gnomon.transform import vmappable
@@ -55,8 +55,6 @@ def vmap(
           f"vmap: {what} must be an int, None, or a (nested) container of those, got "
           f"{axes!r}")
 
-  @functools.wraps(fun)
-  @tools.filtered
   def mapped(*args: Any, **kwargs: Any) -> Any:
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
       named = "" if not kwargs else (
@@ -94,7 +92,9 @@ def vmap(
     return out_tree.unflatten([
         _place(o, d, t, size, fun) for o, d, t in zip(outs, places, targets)])
 
-  return mapped
+  places = tuple([(tuple(a), tree) for a, tree in map(flatten, (in_axes, out_axes))])
+  return remembering(
+      fun, mapped, ("vmap", places, axis_name, axis_size, spmd_axis_name))
 
 
 def _name(i: int, fun: Any, tree: Any) -> str:

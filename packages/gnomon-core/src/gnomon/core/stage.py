@@ -104,6 +104,9 @@ class StageTracer(Tracer):
   def __repr__(self) -> str:
     return f"JitTracer({self.aval})"
 
+  def concrete(self) -> Any:
+    self._trace.ask()
+
   def origin(self, *, past: bool = False) -> str:
     from gnomon.core import provenance  # only messages need it
 
@@ -147,6 +150,9 @@ class StageTrace(Trace):
     self.effects: set[Any] = set()
     self.debug_info = debug_info
     self.source: Any = None
+
+  def ask(self) -> None:
+    """Is told that someone asked whether a value is known."""
 
   def new(self, aval: Any) -> StageTracer:
     """A new input."""
@@ -288,9 +294,10 @@ calm_collector = _CalmCollector()
 
 def trace_to_jaxpr(
     f: Callable[..., Sequence[Any]], avals: Sequence[Any],
-    debug_info: DebugInfo | None = None) -> tuple[Jaxpr, list[Any]]:
+    debug_info: DebugInfo | None = None,
+    make: Callable[[Any], StageTrace] = StageTrace) -> tuple[Jaxpr, list[Any]]:
   """Traces `f`, from flat arguments to a flat list; gives the jaxpr and its constants."""
-  trace = StageTrace(debug_info)
+  trace = make(debug_info)
   # A program may be called from elsewhere too: it does not bear the names of this place.
   token = source.name_stack.set(()) if _names() else None
   with calm_collector:

@@ -141,7 +141,8 @@ def compile_module(
   """
   devices = clients.DeviceList((device,))
   compile_options = programs.compile_options([device], options or {})
-  entry = None if callbacks else _kept_program(module, compile_options)
+  entry = None if callbacks else _kept_program(
+      module, compile_options, device.platform)
   if entry is not None:
     found = entry.load(device.client, devices, compile_options)
     if found is not None:
@@ -153,14 +154,17 @@ def compile_module(
   return loaded
 
 
-def _kept_program(module: Any, options: Any) -> Any:
-  """The place of a program in the folder of compiled ones; None without such a folder."""
-  folder = _config.config.read("jax_compilation_cache_dir")
-  if not folder or not _config.config.read("jax_enable_compilation_cache"):
+def _kept_program(module: Any, options: Any, platform: str) -> Any:
+  """The place of a program in a folder of compiled ones; None without such a folder."""
+  config = _config.current()
+  folder = config.compilation_cache_dir
+  if not config.enable_compilation_cache or not (folder or config.keep_programs):
     return None
-  from gnomon.runtime import disk_cache  # what it imports takes five milliseconds
+  from gnomon.runtime import disk_cache  # what it imports takes some milliseconds
 
-  return disk_cache.entry(folder, module, options)
+  if folder:
+    return disk_cache.entry(folder, module, options)
+  return disk_cache.own_entry(module, options) if platform == "cpu" else None
 
 
 def to_device(x: Any, device: Any) -> Any:

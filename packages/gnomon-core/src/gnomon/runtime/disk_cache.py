@@ -5,6 +5,10 @@ the options, the devices, the kind of processor and the release of the runtime. 
 with a checksum of the rest. Entries are written beside their place and moved there, so
 that a reader finds a whole one or none, however many processes write. What cannot be
 used (cut short, changed, made by another release) is told in a warning and compiled anew.
+
+There is a folder of the user's own, which holds every program for the CPU that was ever
+compiled, up to a bound; an option names another one, where programs are kept that took
+long to compile.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import contextlib
 import hashlib
 import os
 import platform
-import tempfile
+import sys
 import time
 import warnings
 from functools import cache
@@ -21,21 +25,26 @@ from pathlib import Path
 from typing import Any
 
 from gnomon import _config
-from gnomon.runtime.jaxlib import mlir, programs
+from gnomon.runtime.jaxlib import mlir, native, programs
 from gnomon.runtime.jaxlib.capabilities import capabilities
 
 MAGIC = b"gnomon compiled program 1\n"
 SUFFIX = ".program"
 _CHECKSUM = hashlib.sha256().digest_size
+_OWN_BOUND = 512 << 20  # bytes of all programs in the user's own folder
+_OWN_LARGEST = 16 << 20  # bytes of one program there
+_BETWEEN_LOOKS = 256  # programs written until the size of the own folder is looked at
+_written = 0
 
 
 class Entry:
   """The place in the cache of one program; `load` it, or `save` it when compiled."""
 
-  __slots__ = ("folder", "path")
+  __slots__ = ("folder", "own", "path")
 
-  def __init__(self, folder: Path, key: str) -> None:
-    self.folder, self.path = folder, folder / (key + SUFFIX)
+  def __init__(self, folder: Path, key: str, *, own: bool = False) -> None:
+    """`own`: the folder is the user's own one, of which nobody need know."""
+    self.folder, self.path, self.own = folder, folder / (key + SUFFIX), own
 
   def load(self, client: Any, devices: Any, options: Any) -> Any:
     """The executable, or None if there is none that can be used."""
@@ -59,6 +68,10 @@ class Entry:
 
   def save(self, executable: Any, seconds: float) -> None:
     """Keeps a program that took so long to compile, if it is worth it."""
+    if self.own:
+      with contextlib.suppress(Exception):  # nobody asked for it, nobody misses it
+        self._save_own(wrap(programs.serialize(executable)))
+      return
     config = _config.config
     if seconds < config.read("jax_persistent_cache_min_compile_time_secs"):
       return
@@ -79,6 +92,44 @@ class Entry:
         shrink(self.folder, bound)
     except OSError as e:
       _complain(f"a compiled program cannot be kept in {self.folder}: {e}")
+
+  def _save_own(self, blob: bytes) -> None:
+    global _written
+    if len(blob) > _OWN_LARGEST:
+      return
+    write_whole(self.path, blob)
+    if _written % _BETWEEN_LOOKS == 0:
+      shrink(self.folder, _OWN_BOUND)
+    _written += 1
+
+
+def own_entry(module: Any, options: Any) -> Entry | None:
+  """The entry of a program in the user's own folder, if there is one."""
+  folder = own_folder()
+  return None if folder is None else Entry(folder, key_of(module, options), own=True)
+
+
+@cache
+def own_folder() -> Path | None:
+  """The user's own folder, made if need be; None if nothing safe can be had.
+
+  It is `gnomon/programs` in the folder for caches: $XDG_CACHE_HOME, or that of the
+  system. What is loaded from it is run: nobody else may be able to write there.
+  """
+  home = os.environ.get("XDG_CACHE_HOME") or {
+      "win32": os.environ.get("LOCALAPPDATA", ""), "darwin": "~/Library/Caches"}.get(
+          sys.platform, "~/.cache")
+  folder = Path(home).expanduser() / "gnomon" / "programs"
+  if not home or not folder.is_absolute():
+    return None
+  try:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+  except OSError:
+    return None
+  if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+    return None
+  return folder if os.access(folder, os.W_OK | os.X_OK) else None
 
 
 def entry(folder: str, module: Any, options: Any) -> Entry:
@@ -109,9 +160,10 @@ def key_of(module: Any, options: Any) -> str:
 @cache
 def surroundings() -> tuple[bytes, ...]:
   """What machine code depends on beside the program: the runtime, and the processor."""
+  usable = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
   said = (
-      str(capabilities["jaxlib_version"]), platform.system(), platform.machine(),
-      processor())
+      str(capabilities["jaxlib_version"]), str(Path(native.FILE).stat().st_size),
+      platform.system(), platform.machine(), str(len(usable(0))), processor())
   return tuple(text.encode() for text in said)
 
 
@@ -147,6 +199,8 @@ def unwrap(blob: bytes) -> bytes:
 
 def write_whole(path: Path, blob: bytes) -> None:
   """Writes a file such that readers see all of it or nothing."""
+  import tempfile  # reading entries does not need it
+
   handle, name = tempfile.mkstemp(prefix=path.stem[:16], suffix=".part", dir=path.parent)
   try:
     with os.fdopen(handle, "wb") as file:

@@ -68,6 +68,33 @@ def dispatch(primitive: Primitive, args: Any, params: dict[str, Any]) -> Any:
     raise explain(e, args) from None
 
 
+def replay(steps: Any, env: list[Any]) -> None:
+  """Computes a list of operations, whose operands and results are places in `env`.
+
+  Each step is `(primitive, params, key, operands, results, dead)`: the key is the one
+  that `dispatch` makes, and what is dead afterwards is let go.
+  """
+  for primitive, params, key, operands, results, dead in steps:
+    args = [env[i] for i in operands]
+    entry = _table.get(key)
+    if entry is None or _careful:
+      outs: Any = dispatch(primitive, args, params)
+    else:
+      run, plain, committed = entry
+      for x in args:
+        if x._committed:
+          plain = committed
+          break
+      try:
+        outs = run(args).consume_with_handlers(plain)
+      except Exception as e:  # noqa: BLE001 -- raised again, in our words
+        raise explain(e, args) from None
+    for i, out in zip(results, outs):
+      env[i] = out
+    for i in dead:
+      env[i] = None
+
+
 def as_operand(x: Any, *, own: bool = False) -> Any:
   """An array for an operand that is not one.
 

@@ -6,3 +6,4 @@ import importlib
 from typing import Any
 
 _jax: Any = importlib.import_module("jaxlib._jax")
+FILE: str = _jax.__file__
