@@ -17,6 +17,30 @@ Struct = gnomon.ShapeDtypeStruct
 # ---- ShapeDtypeStruct
 
 
+def test_what_has_no_value_can_be_the_result_of_a_traced_function() -> None:
+  s = Struct((2,), np.float32)
+  assert gnomon.typeof(s) == gnomon.typeof(np.ones(2, np.float32))
+  weak = Struct((), np.float32, weak_type=True)
+  for x in (s, weak, Struct((3,), np.int8)):
+    assert gnomon.eval_shape(lambda x=x: x) == x
+    assert gnomon.eval_shape(gnomon.jit(lambda x=x: {"a": x})) == {"a": x}
+  batched = gnomon.vmap(lambda x: (x, s))
+  assert gnomon.eval_shape(batched, np.ones(3, np.float32)) == (
+      Struct((3,), np.float32), Struct((3, 2), np.float32))
+  assert str(gnomon.make_jaxpr(lambda x: (x, s))(np.float32(1))) == (
+      "{ lambda a:f32[2]; b:f32[]. let  in (b, a) }")
+
+
+@pytest.mark.parametrize("call", [
+    lambda ops, s: gnomon.jit(lambda x: x)(s), lambda ops, s: gnomon.jit(lambda: s)(),
+    lambda ops, s: gnomon.jit(lambda: s).lower(), lambda ops, s: ops.neg(s),
+    lambda ops, s: gnomon.jit(lambda: ops.neg(s))(),
+    lambda ops, s: gnomon.device_put(s)])
+def test_what_has_no_value_cannot_be_computed_with(ops: Any, call: Any) -> None:
+  with pytest.raises(TypeError, match=r"ShapeDtypeStruct\(.*\) does not have a value"):
+    call(ops, Struct((2,), np.float32))
+
+
 def test_a_struct_has_what_a_type_has() -> None:
   s = Struct((2, 3), "float32")
   assert (s.shape, s.dtype, s.ndim, s.size, len(s)) == ((2, 3), np.float32, 2, 6, 2)

@@ -213,7 +213,10 @@ def test_ufuncs_of_one_function_are_equal() -> None:
     (lambda: gnp.vectorize(gnp.add, signature="(k),(k)->(k)")(X[0], None), ValueError,
      r"Cannot pass None at locations \{1\}"),
     (lambda: gnomon.jit(gnp.asarray)(np.ma.array([1], mask=[True])), ValueError,
-     "masked arrays")])
+     "masked arrays"),
+    (lambda: gnomon.eval_shape(
+        lambda: gnp.add(gnomon.ShapeDtypeStruct((2,), np.float32), 1)), TypeError,
+     "add requires ndarray or scalar arguments")])
 def test_errors_say_what_was_wrong(call: Any, error: Any, text: str) -> None:
   with pytest.raises(error, match=text):
     call()

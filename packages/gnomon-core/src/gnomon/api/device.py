@@ -12,7 +12,7 @@ from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import impl_rule, lower, typing_rule
 from gnomon.core.trace import Tracer
-from gnomon.core.types import WrappedArray
+from gnomon.core.types import Valueless, WrappedArray
 from gnomon.runtime import backends
 from gnomon.runtime.compile import physical, to_device
 from gnomon.runtime.jaxlib import arrays, clients, guards
@@ -96,6 +96,8 @@ def _put(x: Any, place: Any) -> Any:
       base = arrays.copy_to(physical(x), device, backends.sharding_of(device))
       moved = _committed(base)
     return x.with_physical(moved) if isinstance(x, WrappedArray) else moved
+  if isinstance(x, Valueless):
+    raise x.refused()
   target = backends.default_device() if device is None else device
   if not isinstance(x, np.ndarray) or x.dtype != aval.dtype:
     x = np.asarray(x, aval.dtype)

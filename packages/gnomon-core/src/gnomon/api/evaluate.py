@@ -11,12 +11,18 @@ from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.stage import trace_to_jaxpr
-from gnomon.core.types import AbstractValue, ShapedArray, typeof
+from gnomon.core.types import (
+  AbstractValue,
+  ShapedArray,
+  Valueless,
+  typeof,
+  typeof_handlers,
+)
 from gnomon.runtime.layout import Format
 from gnomon.transform.vmap import axis_env
 
 
-class ShapeDtypeStruct:
+class ShapeDtypeStruct(Valueless):
   """The shape and dtype of an array that need not exist.
 
   >>> import gnomon
@@ -88,7 +94,7 @@ def shaped_abstractify(x: Any) -> Any:
   """The type of an array, or of anything that has a shape and a dtype."""
   if isinstance(x, AbstractValue):
     return x
-  if type(x) is not ShapeDtypeStruct:
+  if not isinstance(x, ShapeDtypeStruct):
     try:
       return typeof(x)
     except TypeError:
@@ -97,6 +103,9 @@ def shaped_abstractify(x: Any) -> Any:
   dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
   aval = ShapedArray(x.shape, dtype, bool(getattr(x, "weak_type", False)))
   return AbstractRef(aval) if getattr(x, "is_ref", False) else aval
+
+
+typeof_handlers[ShapeDtypeStruct] = shaped_abstractify
 
 
 def abstract_leaves(leaves: Sequence[Any], fun: Any, tree: Any, who: str) -> list[Any]:

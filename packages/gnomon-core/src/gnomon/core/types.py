@@ -496,6 +496,21 @@ class WrappedArray:
     raise NotImplementedError(type(self).__name__)
 
 
+class Valueless:
+  """Base of what has the type of an array and no value: programs can be traced with it.
+
+  Subclasses add themselves to `typeof_handlers`.
+  """
+
+  __slots__ = ()
+
+  def refused(self) -> TypeError:
+    """The error for where a value is needed."""
+    return TypeError(
+        f"{self!r} does not have a value: it cannot be an argument of a computation, nor "
+        "a constant in one. Pass an array, or ask for types alone: eval_shape, lower")
+
+
 def is_array_like(x: Any) -> bool:
   """Whether `typeof` accepts `x`."""
   try:

@@ -16,7 +16,7 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import lower
 from gnomon.core.structural import reshape_p
-from gnomon.core.types import WrappedArray, typeof
+from gnomon.core.types import Valueless, WrappedArray, typeof
 from gnomon.lowering.builder import Builder
 from gnomon.runtime.jaxlib import arrays, mlir
 
@@ -362,6 +362,8 @@ def host(c: Any) -> np.ndarray[Any, Any]:
     return arrays.host_view(c)
   if isinstance(c, WrappedArray):
     return host(c.physical)
+  if isinstance(c, Valueless):
+    raise c.refused()
   return np.asarray(c, aval.dtype)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gnomon import _config
 from gnomon.core import dtypes, events, logs
 from gnomon.core.jaxpr import ClosedJaxpr
-from gnomon.core.types import ShapedArray, WrappedArray, physical_aval, typeof
+from gnomon.core.types import ShapedArray, Valueless, WrappedArray, physical_aval, typeof
 from gnomon.lowering.module import lower_module
 from gnomon.runtime import backends, callbacks
 from gnomon.runtime.jaxlib import arrays, clients, programs
@@ -177,6 +177,8 @@ def to_device(x: Any, device: Any) -> Any:
       return arrays.put(x.aval, sharding, [np.asarray(x)], [device], committed=True)
     return arrays.copy_to(x, device, sharding)
   aval = typeof(x)
+  if isinstance(x, Valueless):
+    raise x.refused()
   if aval.dtype == dtypes.float0:  # programs have bools in its place
     aval, x = ShapedArray(aval.shape, np.bool_), np.zeros(aval.shape, np.bool_)
   if isinstance(x, (np.ndarray, np.generic, bool, int, float, complex)):

@@ -11,7 +11,7 @@ from gnomon import config
 from gnomon.core import dtypes
 from gnomon.core.structural import broadcast_in_dim, convert
 from gnomon.core.trace import Tracer
-from gnomon.core.types import typeof
+from gnomon.core.types import Valueless, is_array_like, typeof
 from gnomon.runtime.jaxlib import arrays, cells
 
 Array = arrays.Array
@@ -26,12 +26,9 @@ def check_arraylike(name: str, *args: Any) -> None:
   for i, x in enumerate(args):
     if isinstance(x, _KNOWN) or hasattr(x, "__jax_array__"):
       continue
-    try:
-      typeof(x)
-    except TypeError:
+    if isinstance(x, Valueless) or not is_array_like(x):
       raise TypeError(
-          f"{name} requires ndarray or scalar arguments, got {type(x)} at position {i}."
-      ) from None
+          f"{name} requires ndarray or scalar arguments, got {type(x)} at position {i}.")
 
 
 def promote_dtypes(*args: Any) -> list[Any]:
