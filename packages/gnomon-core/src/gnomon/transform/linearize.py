@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr, memoised
+from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, eval_jaxpr, live, memoised
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, linearize_rule
 from gnomon.core.source import here
@@ -42,16 +42,25 @@ __all__ = ["LinearizeTrace", "linearize_flat", "linearize_jaxpr", "linearize_rul
 
 
 find_linearize = linearize_rule.get
+# (primitive, primals, tangents, params, tangents of the results) -> these, corrected
+Follower = Callable[
+    [Primitive, list[Any], list[Any], dict[str, Any], Sequence[Any]], Sequence[Any]]
 
 
 class SplitTrace(Trace):
-  """Where jvp rules run while linearising: records what touches a tangent."""
+  """Where jvp rules run while linearising: records what touches a tangent.
 
-  __slots__ = ("linear", "parent")
+  A `linearize_rule` may set `follower`: it is then asked after each operation, with the
+  tangents that the rule gave, and returns those to take in their place
+  (`lax.linalg._turns`, which needs to know what becomes of eigenvectors).
+  """
+
+  __slots__ = ("follower", "linear", "parent")
 
   def __init__(self, parent: Any, linear: StageTrace) -> None:
     self.done = False
     self.parent, self.linear = parent, linear
+    self.follower: Follower | None = None
 
   def touches(self, args: Any) -> bool:
     linear = self.linear
@@ -102,6 +111,8 @@ class LinearizeTrace(JVPTrace):
     token = set_current(rules)
     try:
       outs, touts = rule(primals, tangents, **params)
+      if rules.follower is not None:
+        touts = rules.follower(primitive, primals, tangents, params, touts)
     finally:
       reset_current(token)
       linear.source = None
@@ -177,12 +188,19 @@ def linearize_jaxpr(
         ins = [stage.new(v.aval) for v in jaxpr.jaxpr.invars]
         outs, linear = linearize_flat(
             lambda *xs: eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs), ins, moves)
-        primal, consts = stage.finish(outs + linear.residuals)
+        # Derivatives that came to nothing (`stop_gradient`) leave no residuals.
+        j = linear.jaxpr
+        eqns = live(j)
+        read = {v for e in eqns for v in e.invars if type(v) is not Literal}
+        read.update(v for v in j.outvars if type(v) is not Literal)
+        residuals = [
+            (v, x) for v, x in zip(j.constvars, linear.residuals) if v in read]
+        primal, consts = stage.finish(outs + [x for _, x in residuals])
       finally:
         stage.done = True
-    j = linear.jaxpr
     program = Jaxpr(
-        [], j.constvars + j.invars, j.outvars, j.eqns, j.effects, jaxpr.jaxpr.debug_info)
-    return ClosedJaxpr(primal, consts), len(linear.residuals), program, linear.out_moves
+        [], [v for v, _ in residuals] + j.invars, j.outvars, eqns, j.effects,
+        jaxpr.jaxpr.debug_info)
+    return ClosedJaxpr(primal, consts), len(residuals), program, linear.out_moves
 
   return memoised(jaxpr, ("linearize", moves), make)  # type: ignore[no-any-return]

@@ -7,13 +7,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import jvp_rule, lower, typing_rule
+from gnomon.core.rule import jvp_rule, linearize_rule, lower, typing_rule
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
-from gnomon.lax._arithmetic import sub
+from gnomon.lax._arithmetic import div, sub
+from gnomon.lax._control.cond import cond
+from gnomon.lax._creation import full_like
 from gnomon.lax._shape import ints
 from gnomon.lax._slicing import slice_in_dim
 from gnomon.lax.linalg import _lapack
+from gnomon.lax.linalg._equal import (
+  elsewhere,
+  equal,
+  groups,
+  off_diagonal,
+  parting,
+  repeated,
+  where,
+)
 from gnomon.lax.linalg._matrix import (
   adjoint,
   batch_leading,
@@ -22,12 +33,14 @@ from gnomon.lax.linalg._matrix import (
   columns,
   diagonal,
   mm,
+  number,
   real_dtype,
   real_part,
   rows,
   safe_divide,
   symmetrized,
 )
+from gnomon.lax.linalg._turns import Course, follow
 
 Values = Sequence[Any]
 
@@ -54,9 +67,10 @@ def eigh(
     implementation: EighImplementation | None = None) -> tuple[Any, Any]:
   """Eigenvectors and eigenvalues of Hermitian matrices: `x v = v diag(w)`.
 
-  The derivative of eigenvectors is that of the vectors which turn least; for an
-  eigenvalue that occurs several times their turning among each other has no derivative,
-  and counts as 0.
+  The derivative of eigenvectors is that of the vectors which turn least. Those of an
+  eigenvalue that occurs several times have none; functions that do not depend on their
+  choice, as `(v * f(w)) @ v.T`, have the right one also there, if the function that is
+  differentiated writes them with products, sums and elementwise functions of eigenvalues.
 
   Args:
     x: an array of shape `(..., n, n)`.
@@ -136,20 +150,51 @@ def _(ctx: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> Values:
   return _lapack.or_nan(ctx, status, [v, w], outs, batch)
 
 
+# Dw = diag(v^H dx v), dv = v (F ∘ v^H dx v) with F_ij = 1 / (w_j - w_i): M. B. Giles,
+# "Collected matrix derivative results for forward and reverse mode algorithmic
+# differentiation", 2008, section 3.1. F is 0 between equal eigenvalues. What is missing
+# then is got in forward mode by the basis in which dx is diagonal there too: it is a
+# basis of the same space, and that in which the eigenvectors leave each other. In reverse
+# mode the direction is unknown; see `_turns`.
+
+
 @jvp_rule.define(eigh_p)
 def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
-  """Dw = diag(v^H dx v), dv = v (F ∘ v^H dx v) with F_ij = 1 / (w_j - w_i).
-
-  M. B. Giles, "Collected matrix derivative results for forward and reverse mode
-  algorithmic differentiation", 2008, section 3.1. F is 0 where the eigenvalues are equal.
-  """
   v, w = outs = eigh_p.apply(*primals, **params)
   if type(tangents[0]) is Zero:
     return outs, [Zero(typeof(v)), Zero(typeof(w))]
+  group = groups(w)
   inner = mm(adjoint(v), mm(tangents[0], v))
-  gaps = sub(columns(w, v), rows(w, v))
-  dv = mm(v, safe_divide(inner, cast(gaps, v)))
-  return outs, [dv, real_part(diagonal(inner))]
+
+  def part(v: Any, inner: Any) -> tuple[Any, Any]:
+    basis = parting(inner, group, lambda x: eigh_p.apply(x, **params)[0])
+    return mm(v, basis), mm(adjoint(basis), mm(inner, basis))
+
+  if typeof(w).shape[-1] > 1:
+    v, inner = cond(repeated(group), part, lambda *xs: xs, v, inner)
+  dv = mm(v, _turning(inner, w, equal(group)))
+  return (v, w), [dv, real_part(diagonal(inner))]
+
+
+@linearize_rule.define(eigh_p)
+def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
+  v, w = outs = eigh_p.apply(*primals, **params)
+  if type(tangents[0]) is Zero:
+    return outs, [Zero(typeof(v)), Zero(typeof(w))]
+  together = equal(groups(w))
+  inner = mm(adjoint(v), mm(tangents[0], v))
+  dv, dw = mm(v, _turning(inner, w, together)), real_part(diagonal(inner))
+  n = typeof(w).ndim
+  turn = mm(v, div(where(off_diagonal(together), inner), number(inner, 2)))
+  follow([
+      (dv, Course((n,), turn=turn)), (dw, Course((n - 1,), slope=full_like(w, 1.0)))])
+  return outs, [dv, dw]
+
+
+def _turning(inner: Any, w: Any, together: Any) -> Any:
+  """`F ∘ inner`: how eigenvectors turn among each other."""
+  gaps = cast(sub(columns(w, inner), rows(w, inner)), inner)
+  return elsewhere(together, safe_divide(inner, gaps))
 
 
 batch_leading(eigh_p)

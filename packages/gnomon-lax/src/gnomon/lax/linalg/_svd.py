@@ -8,17 +8,33 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.api.stopping import stop_gradient
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.structural import full
+from gnomon.core.rule import jvp_rule, linearize_rule, lower, typing_rule
+from gnomon.core.structural import convert, full, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
-from gnomon.lax._arithmetic import add, mul, neg, sub
-from gnomon.lax._complex import complex, imag
+from gnomon.lax._arithmetic import add, div, mul, neg, sub
+from gnomon.lax._bitwise import bitwise_and as and_
+from gnomon.lax._bitwise import bitwise_or as or_
+from gnomon.lax._complex import abs as modulus
+from gnomon.lax._control.cond import cond
+from gnomon.lax._creation import full_like
+from gnomon.lax._reduction import reduce_max, reduce_or
 from gnomon.lax._shape import concatenate
 from gnomon.lax._slicing import slice_in_dim
 from gnomon.lax.linalg import _lapack
 from gnomon.lax.linalg._eigh import subset_range
+from gnomon.lax.linalg._equal import (
+  alone,
+  elsewhere,
+  equal,
+  groups,
+  off_diagonal,
+  repeated,
+  vanishing,
+  where,
+)
 from gnomon.lax.linalg._matrix import (
   adjoint,
   batch_leading,
@@ -26,17 +42,17 @@ from gnomon.lax.linalg._matrix import (
   check_matrices,
   columns,
   diagonal,
-  eye_mask,
-  is_complex,
-  masked,
+  eye,
   mm,
   number,
   real_dtype,
   real_part,
   rows,
   safe_divide,
+  symmetrized,
 )
 from gnomon.lax.linalg._parts import left_columns, right_columns, top_rows
+from gnomon.lax.linalg._turns import Course, follow
 
 Values = Sequence[Any]
 
@@ -67,9 +83,11 @@ def svd(
     algorithm: SvdAlgorithm | None = None) -> Any:
   """Singular values and vectors of matrices: `x = u diag(s) vh`.
 
-  The derivative of singular vectors is that of the vectors which turn least; for a
-  singular value that occurs several times (or is 0) their turning among each other has no
-  derivative, and counts as 0.
+  The derivative of singular vectors is that of the vectors which turn least. Those of a
+  singular value that occurs several times (or is 0) have none; functions that do not
+  depend on their choice, as `(u f(s)) @ vh` for an odd function f, have the right one
+  also there, if the function that is differentiated writes them with products, sums and
+  elementwise functions of singular values.
 
   Args:
     x: an array of shape `(..., m, n)`.
@@ -165,57 +183,144 @@ def _eye(b: Any, aval: ShapedArray) -> Any:
   return b.broadcast_in_dim(one, aval, (aval.ndim - 2, aval.ndim - 1))
 
 
+# With p = u^H dx v, h and k its Hermitian and antihermitian part: ds = diag(h); vectors
+# of u and v turn together by h_ij / (s_j - s_i), against each other by k_ij / (s_i + s_j)
+# (J. Townsend, "Differentiating the singular value decomposition", 2016). Columns that
+# complete a square u or v turn as little as they must. Between equal singular values the
+# former has no meaning, nor the latter between zeros, and what that leaves out is got as
+# in `_eigh`: in forward mode by other vectors, in reverse mode by `_turns`.
+
+
 @jvp_rule.define(svd_p)
 def _(primals: Values, tangents: Values, *, full_matrices: bool, compute_uv: bool,
-      subset_by_index: Any, algorithm: Any) -> tuple[Values, Values]:
-  """With P = u^H dx v: ds = diag(P); u and v turn by what is left of P.
-
-  J. Townsend, "Differentiating the singular value decomposition", 2016; for complex
-  numbers the phases that are free are shared by u and v. Columns that complete a square u
-  or v turn as little as they must.
-  """
-  fixed = {"subset_by_index": subset_by_index, "algorithm": algorithm}
+      **params: Any) -> tuple[Values, Values]:
+  full_matrices = full_matrices and compute_uv
   s, u, vh = svd_p.apply(
-      *primals, full_matrices=full_matrices and compute_uv, compute_uv=True, **fixed)
-  outs = [s, u, vh] if compute_uv else [s]
+      *primals, full_matrices=full_matrices, compute_uv=True, **params)
   dx = tangents[0]
+  if type(dx) is not Zero and typeof(s).shape[-1]:
+    group, zero = groups(s), vanishing(s)
+
+    def part(u: Any, vh: Any) -> Any:
+      x = _parted(left_columns(u, typeof(s).shape[-1]), s, top_rows(
+          vh, typeof(s).shape[-1]), dx, group, zero)
+      found = svd_p.apply(x, full_matrices=full_matrices, compute_uv=True, **params)
+      stay = elsewhere(zero, alone(group))
+      return _replaced(stay, u, found[1], -1), _replaced(stay, vh, found[2], -2)
+
+    special = or_(repeated(group), reduce_or(zero, tuple(range(typeof(zero).ndim))))
+    u, vh = cond(special, part, lambda *xs: xs, u, vh)
+  outs, touts, _ = _derivatives(s, u, vh, dx, full_matrices)
+  return (outs, touts) if compute_uv else (outs[:1], touts[:1])
+
+
+@linearize_rule.define(svd_p)
+def _(primals: Values, tangents: Values, *, full_matrices: bool, compute_uv: bool,
+      **params: Any) -> tuple[Values, Values]:
+  full_matrices = full_matrices and compute_uv
+  s, u, vh = svd_p.apply(
+      *primals, full_matrices=full_matrices, compute_uv=True, **params)
+  outs, touts, turns = _derivatives(s, u, vh, tangents[0], full_matrices)
+  if not compute_uv:
+    return outs[:1], touts[:1]
+  if turns is not None:
+    n = typeof(s).ndim
+    follow([
+        (touts[0], Course((n - 1,), slope=full_like(s, 1.0))),
+        (touts[1], Course((n,), turn=turns[0])),
+        (touts[2], Course((n - 1,), turn=turns[1]))])
+  return outs, touts
+
+
+def _derivatives(
+    s: Any, u: Any, vh: Any, dx: Any, full_matrices: bool) -> tuple[Values, Values, Any]:
+  """The results, their tangents, and the `turn` of u and vh, for `_turns`."""
+  outs = [s, u, vh]
   if type(dx) is Zero:
-    return outs, [Zero(typeof(o)) for o in outs]
+    return outs, [Zero(typeof(o)) for o in outs], None
   m, n = typeof(dx).shape[-2:]
   k = min(m, n)
   thin, v = left_columns(u, k), adjoint(top_rows(vh, k))
   right = mm(dx, v)
   inner = mm(adjoint(thin), right)
-  ds = real_part(diagonal(inner))
-  if not compute_uv:
-    return outs, [ds]
-  in_u, in_v = _turns(inner, s)
-  du, dv = mm(thin, in_u), mm(v, in_v)
-  if m > k:
-    du = add(du, _divided(_outside(thin, right), s))
-  if n > k:
-    dv = add(dv, _divided(_outside(v, mm(adjoint(dx), thin)), s))
-  if full_matrices:
-    du = _completed(u, du, k)
-    dv = _completed(adjoint(vh), dv, k)
-  return outs, [ds, du, adjoint(dv)]
-
-
-def _turns(inner: Any, s: Any) -> tuple[Any, Any]:
-  """How the vectors turn among each other: the antihermitian u^H du and v^H dv."""
+  common = symmetrized(inner)
+  against = sub(inner, common)
+  together, zero = equal(groups(s)), vanishing(s)
+  zeros = and_(rows(zero, together), columns(zero, together))
   s_i, s_j = (cast(f(s, inner), inner) for f in (rows, columns))
-  gaps = mul(sub(s_j, s_i), add(s_j, s_i))
-  turned = adjoint(inner)
-  in_u = safe_divide(add(mul(inner, s_j), mul(s_i, turned)), gaps)
-  in_v = safe_divide(add(mul(s_i, inner), mul(turned, s_j)), gaps)
-  if not is_complex(inner):
-    return in_u, in_v
-  phase = imag(diagonal(inner))
-  phase = safe_divide(phase, mul(s, number(s, 2)))
-  phase = complex(full(typeof(phase).shape, 0, typeof(phase).dtype), phase)
+  common_turn = elsewhere(together, safe_divide(common, sub(s_j, s_i)))
+  other_turn = elsewhere(zeros, safe_divide(against, add(s_i, s_j)))
+  half = number(inner, 2)
+  common_part = div(where(off_diagonal(together), common), half)
+  other_part = div(where(zeros, against), half)
+  du, u_part = mm(thin, add(common_turn, other_turn)), mm(
+      thin, add(common_part, other_part))
+  dv, v_part = mm(v, sub(common_turn, other_turn)), mm(v, sub(common_part, other_part))
+  if m > k:
+    du, u_part = _beyond(du, u_part, _outside(thin, right), s, zero)
+  if n > k:
+    dv, v_part = _beyond(dv, v_part, _outside(v, mm(adjoint(dx), thin)), s, zero)
+  if full_matrices:
+    du, dv = _completed(u, du, k), _completed(adjoint(vh), dv, k)
+    u_part, v_part = _widened(u_part, typeof(u).shape), _widened(
+        v_part, typeof(dv).shape)
+  touts = [real_part(diagonal(inner)), du, adjoint(dv)]
+  return outs, touts, (u_part, adjoint(v_part))
+
+
+def _beyond(
+    moved: Any, part: Any, outside: Any, s: Any, zero: Any) -> tuple[Any, Any]:
+  """Adds the motion of vectors out of the space of all of them."""
+  zeros = columns(zero, outside)
+  moved = add(moved, elsewhere(zeros, _divided(outside, s)))
+  return moved, add(part, where(zeros, outside))
+
+
+def _widened(x: Any, shape: tuple[int, ...]) -> Any:
+  """Appends columns of zeros."""
+  have = typeof(x).shape
+  if have == shape:
+    return x
+  more = full((*have[:-1], shape[-1] - have[-1]), 0, typeof(x).dtype)
+  return concatenate([x, more], len(shape) - 1)
+
+
+def _parted(u: Any, s: Any, vh: Any, dx: Any, group: Any, zero: Any) -> Any:
+  """A matrix whose singular vectors are those of `x + t dx` for a small t.
+
+  Those of equal singular values make the Hermitian part of `u^H dx v` diagonal; those of
+  zeros are the vectors of what `dx` is outside of the others. Steps between groups, of
+  more than twice the norm, keep the order.
+  """
+  u, vh, dx = (stop_gradient(x) for x in (u, vh, dx))
+  v = adjoint(vh)
+  inner = mm(adjoint(u), mm(dx, v))
   k = typeof(inner).shape[-1]
-  share = masked(eye_mask(k, k), rows(phase, inner))
-  return add(in_u, share), sub(in_v, share)
+  n = typeof(dx).ndim
+  size = reduce_max(modulus(dx), (n - 2, n - 1))
+  step = mul(size, number(size, 4 * max(typeof(dx).shape[-2:])))
+  level = convert(sub(np.int32(k), group), typeof(step).dtype)
+  level = elsewhere(zero, mul(level, rows(step, level)))
+  others = elsewhere(and_(rows(zero, inner), columns(zero, inner)), where(
+      equal(group), symmetrized(inner)))
+  others = add(others, mul(eye(typeof(inner).shape, typeof(inner).dtype), cast(
+      columns(level, inner), inner)))
+  first_u, first_v = (elsewhere(columns(zero, x), x) for x in (u, v))
+  rest = _outside(first_u, adjoint(_outside(first_v, adjoint(dx))))
+  return add(mm(u, mm(others, vh)), rest)
+
+
+def _replaced(stay: Any, old: Any, new: Any, axis: int) -> Any:
+  """Takes new vectors except where old ones stay; those that complete a basis are new."""
+  new = stop_gradient(new)
+  shape = typeof(new).shape
+  more = shape[axis] - typeof(stay).shape[-1]
+  if more:
+    have = typeof(stay).shape
+    stay = concatenate([stay, full((*have[:-1], more), False, np.dtype(bool))], len(
+        have) - 1)
+  mask = columns(stay, new) if axis == -1 else rows(stay, new)
+  return select_n(mask, new, old)
 
 
 def _outside(basis: Any, x: Any) -> Any:

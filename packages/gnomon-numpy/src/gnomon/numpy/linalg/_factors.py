@@ -110,8 +110,8 @@ def svd(
   """Decomposes matrices: `a = u diag(s) vh`, by singular values and vectors.
 
   The derivative of singular vectors does not exist where a singular value occurs several
-  times; their turning among each other counts as 0 there. Singular values, and functions
-  of them, have their derivative anyway.
+  times. Functions that do not depend on their choice have the right one also there: see
+  `lax.linalg.svd`.
 
   Args:
     a: an array of shape `(..., m, n)`.
@@ -245,8 +245,9 @@ def _lower(name: str, UPLO: str | None) -> bool:
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
   """Eigenvalues and eigenvectors of Hermitian matrices: `a v = v diag(w)`.
 
-  The derivative of eigenvectors does not exist where an eigenvalue occurs several times;
-  their turning among each other counts as 0 there.
+  The derivative of eigenvectors does not exist where an eigenvalue occurs several times.
+  Functions that do not depend on their choice, as `(v * f(w)) @ v.T`, have the right one
+  also there: see `lax.linalg.eigh`.
 
   Args:
     a: an array of shape `(..., n, n)`.
