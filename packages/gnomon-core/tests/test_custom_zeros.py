@@ -9,6 +9,7 @@ import pytest
 
 import gnomon
 from gnomon.api.custom import SymbolicZero
+from gnomon.core.jaxpr import eval_jaxpr
 
 TEN = np.float32(10)
 
@@ -75,3 +76,45 @@ def test_defjvps(ops: Any) -> None:
   g = gnomon.custom_jvp(lambda n, x: x, nondiff_argnums=0)
   with pytest.raises(TypeError, match=r"defjvps.*nondiff_argnums"):
     g.defjvps(None)
+
+
+@pytest.mark.parametrize("number", [
+    True, 3, 2.5, 1j, np.float32(2), np.int8(3), np.arange(3, dtype=np.int32)])
+@pytest.mark.parametrize("kind", ["jvp", "vjp", "vjp of symbolic zeros"])
+def test_rules_get_literals_of_programs_as_arrays(
+    ops: Any, kind: str, number: Any) -> None:
+  seen: list[Any] = []
+
+  def jvp(primals: Any, tangents: Any) -> Any:
+    seen[:] = [primals[1]]
+    return primals[0], tangents[0]
+
+  def fwd(x: Any, n: Any) -> Any:
+    x, n = (x.value, n.value) if kind.endswith("zeros") else (x, n)
+    seen[:] = [n]
+    return x, n
+
+  f: Any
+  if kind == "jvp":
+    f = gnomon.custom_jvp(lambda x, n: x)
+    f.defjvp(jvp)
+  else:
+    f = gnomon.custom_vjp(lambda x, n: x)
+    f.defvjp(fwd, lambda n, ct: (ct, None), symbolic_zeros=kind.endswith("zeros"))
+
+  def staged() -> Any:
+    return gnomon.jit(lambda x: f(x, number))
+
+  jaxpr = gnomon.make_jaxpr(staged())(1.0).jaxpr
+  programs = (
+      lambda: gnomon.grad(staged())(1.0),
+      lambda: gnomon.jit(gnomon.grad(staged()))(1.0),
+      lambda: gnomon.grad(lambda x: eval_jaxpr(jaxpr, (), x)[0])(1.0))
+  for program in programs if np.ndim(number) == 0 else programs[:2]:
+    seen.clear()
+    program()
+    assert isinstance(seen[0], gnomon.Array)
+    assert gnomon.typeof(seen[0]) == gnomon.typeof(number)
+  if kind == "jvp" and np.ndim(number) == 0:  # and literals they stay
+    text = str(gnomon.make_jaxpr(lambda x: gnomon.jvp(staged(), (x,), (x,)))(1.0))
+    assert "convert_element_type" not in text

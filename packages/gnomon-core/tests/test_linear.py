@@ -201,6 +201,10 @@ def test_zeros_of_values() -> None:
   zero = zero_from_primal(X, symbolic_zeros=True)
   assert type(zero) is SymbolicZero
   assert zero.aval == SymbolicZero.from_primal_value(X).aval
+  one, (two, none) = zero_from_primal((X, (np.ones(3, np.float32), None)))
+  assert (float(one), two.tolist(), none) == (0, [0, 0, 0], None)
+  zeros = zero_from_primal({"a": X, "b": [2]}, symbolic_zeros=True)
+  assert {type(zeros["a"]), type(zeros["b"][0])} == {SymbolicZero}
   assert custom_vjp_primal_tree_values([CustomVJPPrimal(1, False)]) == [1]
   with pytest.raises(TypeError, match="CustomVJPPrimal"):
     custom_vjp_primal_tree_values([1.0])

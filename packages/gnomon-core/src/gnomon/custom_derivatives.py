@@ -28,14 +28,17 @@ __all__ = [
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-  """The zero tangent of a value: an array (of float0 for integers), or symbolic.
+  """The zero tangents of a pytree: arrays (of float0 for integers), or symbolic.
 
   >>> from gnomon.custom_derivatives import zero_from_primal
   >>> float(zero_from_primal(2.0)), zero_from_primal(2.0, symbolic_zeros=True)
   (0.0, SymbolicZero(~float32[]))
   """
-  aval = typeof(val).to_tangent_aval()
-  return SymbolicZero(aval) if symbolic_zeros else zeros_like_aval(aval)
+  def zero(x: Any) -> Any:
+    aval = typeof(x).to_tangent_aval()
+    return SymbolicZero(aval) if symbolic_zeros else zeros_like_aval(aval)
+
+  return tree_map(zero, val)
 
 
 def custom_vjp_primal_tree_values(tree: Any) -> Any:

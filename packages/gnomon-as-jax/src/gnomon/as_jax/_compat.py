@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gnomon import dtypes
+from gnomon.core import source
 from gnomon.core.types import ShapedArray
 from gnomon.runtime import backends
 from gnomon.runtime.compile import make_handler
@@ -24,6 +26,17 @@ def api_boundary(fun: F, **_: Any) -> F:
   True
   """
   return fun
+
+
+def include_frame(frame: types.FrameType) -> bool:
+  """Whether a frame is one of the user's: of no file that is left out of tracebacks.
+
+  >>> import sys
+  >>> from gnomon.as_jax._compat import include_frame
+  >>> include_frame(sys._getframe())
+  True
+  """
+  return source.is_user_file(frame.f_code.co_filename)
 
 
 class Nodes:

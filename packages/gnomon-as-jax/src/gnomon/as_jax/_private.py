@@ -16,6 +16,8 @@ NAMES: dict[str, dict[str, str]] = {
     "traceback_util": {
         # equinox: leaves its own frames out of tracebacks; jaxtyping does the same
         "register_exclusion": "gnomon.core.source:register_exclusion",
+        # equinox.error_if: which frames the message of a failed check shows
+        "include_frame": "gnomon.as_jax._compat:include_frame",
         # flax, haiku: marks a function of theirs as one that users call
         "api_boundary": "gnomon.as_jax._compat:api_boundary",
     },

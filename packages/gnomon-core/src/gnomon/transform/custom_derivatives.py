@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gnomon.core import dtypes
 from gnomon.core.effects import must_happen
 from gnomon.core.jaxpr import ClosedJaxpr, Eqn, eval_jaxpr
@@ -25,8 +27,16 @@ from gnomon.core.rule import (
   transpose_rule,
   typing_rule,
 )
-from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
-from gnomon.core.structural import instantiate, reduce_sum
+from gnomon.core.stage import (
+  StageTrace,
+  StageTracer,
+  close,
+  convert_constvars,
+  has_tracers,
+  trace_to_jaxpr,
+)
+from gnomon.core.structural import convert, instantiate, reduce_sum
+from gnomon.core.trace import get_current
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.dce import dce_closed
@@ -131,6 +141,25 @@ def check_results(outs: Sequence[Any], expected: Sequence[Any], who: str) -> Non
           f"expected {e}, got {got}")
 
 
+def as_traced(primals: Sequence[Any]) -> list[Any]:
+  """Operands of a staged call for its rule, which may do with them what arrays allow.
+
+  The function itself got tracers, and so does the rule where a program is recorded; a
+  number that is a literal of the program is one still.
+  """
+  if not any(isinstance(x, _RAW) for x in primals):
+    return list(primals)
+  trace = get_current()
+  if isinstance(trace, StageTrace):
+    return [
+        StageTracer(trace, typeof(x), trace.atom(x)) if isinstance(x, _RAW) else x
+        for x in primals]
+  return [
+      convert(x, typeof(x).dtype, typeof(x).weak_type) if isinstance(x, _RAW) else x
+      for x in primals]
+
+
+_RAW = (bool, int, float, complex, np.generic, np.ndarray)
 NO_CONSTS = ("num_consts", 0)  # left out of printed equations
 
 
@@ -176,7 +205,7 @@ def _(params: dict[str, Any]) -> Any:
 @jvp_rule.define(custom_jvp_call_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], *, jvp: JvpRule, num_consts: int,
       **_: Any) -> Any:
-  return jvp(primals[num_consts:], tangents[num_consts:])
+  return jvp(as_traced(primals[num_consts:]), tangents[num_consts:])
 
 
 @batch_rule.define(custom_jvp_call_p)
@@ -357,7 +386,7 @@ def _(params: dict[str, Any]) -> Any:
 @jvp_rule.define(custom_vjp_call_p)
 def _(primals: Sequence[Any], tangents: Sequence[Any], *, call: VjpCall, num_consts: int,
       **_: Any) -> Any:
-  return call.linearize(primals[num_consts:], tangents[num_consts:])
+  return call.linearize(as_traced(primals[num_consts:]), tangents[num_consts:])
 
 
 @batch_rule.define(custom_vjp_call_p)
