@@ -6,9 +6,10 @@ import socket
 import subprocess
 import sys
 
-import gnomon
 import numpy as np
 import pytest
+
+import gnomon
 from gnomon.distributed import _clusters
 from gnomon.experimental import multihost_utils
 

@@ -35,7 +35,7 @@ LAZY_NAMES: Mapping[str, str] = {
     "make_array_from_callback": "api.assembly",
     "make_array_from_process_local_data": "api.assembly",
     "make_array_from_single_device_arrays": "api.assembly",
-    "set_mesh": "sharding", "Shard": "runtime.shard",
+    "set_mesh": "sharding", "Shard": "runtime.shard", "reshard": "api.reshard",
     "__version__": "version", "__version_info__": "version",
     "checkpoint": "api.checkpoint", "remat": "api.checkpoint",
     "clear_caches": "api.environment", "closure_convert": "api.closure",

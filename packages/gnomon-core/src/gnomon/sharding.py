@@ -5,6 +5,9 @@ from __future__ import annotations
 from gnomon.api.mesh import get_abstract_mesh as get_abstract_mesh
 from gnomon.api.mesh import get_mesh as get_mesh
 from gnomon.api.mesh import make_single_device_sharding as make_single_device_sharding
+from gnomon.api.reshard import auto_axes as auto_axes
+from gnomon.api.reshard import explicit_axes as explicit_axes
+from gnomon.api.reshard import reshard as reshard
 from gnomon.core.mesh import AbstractDevice as AbstractDevice
 from gnomon.core.mesh import AbstractMesh as AbstractMesh
 from gnomon.core.mesh import AxisType as AxisType

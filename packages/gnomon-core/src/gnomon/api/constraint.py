@@ -8,9 +8,11 @@ from typing import Any
 from gnomon.api import tools
 from gnomon.core.derive import linear
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, programs_in
+from gnomon.core.mesh import current_abstract_mesh
 from gnomon.core.partition_spec import UNCONSTRAINED
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
+from gnomon.core.shardings import attribute
 from gnomon.core.types import typeof
 from gnomon.runtime import shardings, spread
 from gnomon.runtime.shardings import is_place
@@ -57,7 +59,22 @@ def constrain(x: Any, place: Any) -> Any:
   aval = tools.check_leaf(x, "with_sharding_constraint", lambda: "x")
   sharding.check_compatible_aval(aval.shape)
   sharding.shard_shape(aval.shape)
+  if isinstance(sharding, shardings.NamedSharding) and _is_explicit(sharding.mesh):
+    full = (*sharding.spec, *[None] * (aval.ndim - len(sharding.spec)))
+    if tuple(aval.sharding.spec) != full:
+      raise AssertionError(
+          "`with_sharding_constraint` acts as an assert when all axes of the mesh are "
+          f"`Explicit`. The array is {aval}, the sharding {sharding.spec}. Use "
+          "gnomon.reshard to divide it otherwise")
+    return x
   return sharding_constraint_p.apply(x, sharding=sharding)[0]
+
+
+def _is_explicit(mesh: Any) -> bool:
+  if mesh.empty or not mesh.are_all_axes_explicit:
+    return False
+  here = current_abstract_mesh()
+  return here.empty or here.are_all_axes_explicit
 
 
 sharding_constraint_p = Primitive("sharding_constraint")
@@ -73,8 +90,7 @@ def _(ctx: Any, x: Any, *, sharding: Any) -> Sequence[Any]:
         f"with_sharding_constraint in a program over several devices: {sharding} is not "
         "over a mesh; use a NamedSharding")
   b, aval = ctx.b, ctx.aval_out
-  symbol = ctx.meshes.setdefault(sharding.mesh, f"mesh_{len(ctx.meshes)}")
-  text = spread.attribute(sharding, aval.ndim, symbol)
+  text = attribute(sharding, aval.ndim, ctx.meshes)
   return [b.op1("sdy.sharding_constraint", x.type, [x], {"sharding": b.attr(text)})]
 
 
@@ -102,6 +118,8 @@ def constraints_of(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
     for e in inner.eqns:
       if e.primitive is sharding_constraint_p and spread.spans(e.params["sharding"]):
         found.append(e.params["sharding"])
+      elif e.primitive.name == "reshard" and e.params["dst_sharding"].mesh.size > 1:
+        found.append(e.params["dst_sharding"])
       elif e.primitive.call:
         for program in programs_in(e.params):
           found += constraints_of(program)

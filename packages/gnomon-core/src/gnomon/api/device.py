@@ -108,12 +108,15 @@ def _put(x: Any, place: Any) -> Any:
 def _spread(x: Any, place: Any) -> Any:
   """A value over several devices."""
   from gnomon.api.constraint import constrain  # few programs have several devices
+  from gnomon.api.reshard import reshard
   from gnomon.runtime import shardings, spread
 
   tools.check_leaf(x, "device_put", lambda: "x")
-  if isinstance(x, Tracer):
-    return constrain(x, place)
   sharding = shardings.resolve(place)
+  if isinstance(x, Tracer):
+    if getattr(sharding, "mesh", None) is not None and sharding.mesh.explicit_axes:
+      return reshard(x, place)
+    return constrain(x, place)
   if isinstance(x, WrappedArray):
     return x.with_physical(spread.place(x.physical, sharding))
   return spread.place(x, sharding)

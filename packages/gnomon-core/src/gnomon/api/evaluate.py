@@ -15,6 +15,7 @@ from gnomon.core.types import (
   AbstractValue,
   ShapedArray,
   Valueless,
+  says,
   typeof,
   typeof_handlers,
 )
@@ -48,7 +49,8 @@ class ShapeDtypeStruct(Valueless):
   def like(x: Any) -> ShapeDtypeStruct:
     """What stands for an array or a tracer: its shape, dtype, sharding, weakness."""
     aval = typeof(x)
-    sharding = x.sharding if getattr(x, "committed", False) else None
+    sharding = x.sharding if getattr(x, "committed", False) else (
+        aval.sharding if says(aval) else None)
     return ShapeDtypeStruct(
         aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
 
@@ -102,6 +104,9 @@ def shaped_abstractify(x: Any) -> Any:
         raise
   dtype = dtypes.canonicalize_dtype(x.dtype, allow_extended_dtype=True)
   aval = ShapedArray(x.shape, dtype, bool(getattr(x, "weak_type", False)))
+  sharding = getattr(x, "sharding", None)
+  if getattr(getattr(sharding, "mesh", None), "explicit_axes", ()):
+    aval = aval.update(sharding=sharding)
   return AbstractRef(aval) if getattr(x, "is_ref", False) else aval
 
 
@@ -139,7 +144,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _shapes(jaxpr: ClosedJaxpr, out_tree: Any) -> Any:
   """The shapes and dtypes of a program's results, in their structure."""
   return out_tree.unflatten([
-      ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type)
+      ShapeDtypeStruct(
+          a.shape, a.dtype, weak_type=a.weak_type,
+          sharding=a.sharding if says(a) else None)
       for a in jaxpr.out_avals])
 
 

@@ -124,8 +124,12 @@ def move(x: Any, source: int, destination: int) -> Any:
   return transpose_p.apply(x, permutation=tuple(order))[0]
 
 
+elementwise: set[Primitive] = set()  # operands of one shape, scalars among them
+
+
 def elementwise_batch(p: Primitive) -> None:
   """The batching rule of operands of one shape, scalars among them."""
+  elementwise.add(p)
 
   @batch_rule.define(p)
   def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from gnomon.core import explicit_rules
+from gnomon.core.derive import elementwise
 from gnomon.core.mesh import AbstractMesh, AxisType, current_abstract_mesh
-from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec, axes_of
-from gnomon.core.shardings import NamedSharding
+from gnomon.core.partition_spec import (
+  UNCONSTRAINED,
+  DuplicateSpecError,
+  PartitionSpec,
+  axes_of,
+)
+from gnomon.core.ref_type import AbstractRef
+from gnomon.core.shardings import NamedSharding, ShardingTypeError
+from gnomon.core.types import ShapedArray, says
 
 
 def sharding_of(aval: Any) -> Any:
@@ -41,6 +51,85 @@ def part_of(sharding: Any, ndim: int) -> Any:
       *entries, *[None] * (ndim - len(entries)), unreduced=spec.unreduced,
       reduced=spec.reduced)
   return NamedSharding(mesh, full)
+
+
+def typed(
+    primitive: Any, avals: Sequence[Any], params: dict[str, Any], outs: Sequence[Any],
+) -> Sequence[Any]:
+  """The types of an operation's results, with what they say of explicit axes.
+
+  Raises:
+    ShardingTypeError: the operands do not fit, or the operation has no rule.
+  """
+  if primitive.call or primitive.name in _OWN or AbstractRef in map(type, avals):
+    return outs  # its programs, or its references, have types of their own
+  mesh = _mesh(primitive, avals, params)
+  if mesh is None:
+    return outs
+  asked = _asked(params)
+  found: list[Any]
+  if asked is not None and (getattr(asked, "spec", asked)).unreduced:
+    raise NotImplementedError(
+        f"{primitive.name} was asked for a result whose parts are still to be summed, "
+        f"{asked}: there are no such results yet. Leave out `unreduced`")
+  if asked is not None:
+    spec = asked if isinstance(asked, PartitionSpec) else asked.spec
+    found = [spec]
+  else:
+    rule = explicit_rules.rule_of(primitive, primitive in elementwise)
+    if rule is None:
+      raise ShardingTypeError(
+          f"the operation {primitive.name} does not know how to divide its results over "
+          f"explicit axes; its operands are {', '.join(map(str, avals))}. Bring them "
+          "together with gnomon.reshard, or call it under gnomon.sharding.auto_axes")
+    specs = [sharding_of(a).spec if isinstance(a, ShapedArray) else () for a in avals]
+    found = [
+        PartitionSpec(*entries) for entries in rule(
+            primitive.name, [tuple(s) for s in specs], avals, outs,
+            {**params, "mesh_sizes": mesh.shape})]
+  try:
+    return [
+        o.update(sharding=NamedSharding(mesh, s)) if isinstance(o, ShapedArray) else o
+        for o, s in zip(outs, found, strict=True)]
+  except DuplicateSpecError as e:
+    raise ShardingTypeError(
+        f"{primitive.name} of {', '.join(map(str, avals))} has a result that would be "
+        f"divided twice over an axis, as {found}. Bring the operands to other shardings "
+        "with gnomon.reshard") from e
+
+
+def _asked(params: Any) -> Any:
+  found = params.get("out_sharding")
+  return params.get("sharding") if found is None else found
+
+
+# Their typing rules say themselves how results are divided.
+_OWN = frozenset({"reshard", "device_put", "sharding_constraint"})
+
+
+def _mesh(primitive: Any, avals: Sequence[Any], params: Any) -> Any:
+  """The mesh that the operands' types have in common."""
+  meshes = {a._sharding.mesh for a in avals
+            if type(a) is ShapedArray and a._sharding is not None}
+  if len(meshes) > 1:
+    raise ShardingTypeError(
+        f"the operands of {primitive.name} are divided over different meshes: "
+        f"{' and '.join(map(str, meshes))}")
+  if meshes:
+    return meshes.pop()
+  asked = _asked(params)
+  if isinstance(asked, NamedSharding):
+    return asked.mesh.abstract_mesh
+  mesh = current_abstract_mesh()
+  return None if mesh.empty or not isinstance(asked, PartitionSpec) else mesh
+
+
+def of_cotangent(aval: Any, order: Sequence[int], others: Sequence[Any]) -> Any:
+  """The sharding of the cotangent of a value, its dimensions in an order."""
+  mesh = next(a._sharding.mesh for a in (aval, *others) if says(a))
+  spec = sharding_of(aval).spec.to_ct_spec()
+  return NamedSharding(
+      mesh, spec.update(partitions=tuple([spec[d] for d in order])))
 
 
 def text_of(aval: Any, name: str, mesh_axis_types: bool) -> str:

@@ -28,6 +28,10 @@ SingleDeviceSharding = arrays.SingleDeviceSharding
 GSPMDSharding = arrays.GSPMDSharding
 
 
+class ShardingTypeError(TypeError):
+  """Operands whose types say that they are divided over explicit axes do not fit."""
+
+
 class IndivisibleError(ValueError):
   """A dimension that cannot be divided evenly as a sharding asks."""
 
@@ -228,6 +232,21 @@ def axes_of_dimensions(self: Any, ndim: int) -> list[tuple[Any, ...] | None]:
   return [
       None if e is UNCONSTRAINED else axes_of(e)
       for e in (*spec, *[None] * (ndim - len(spec)))]
+
+
+def attribute(sharding: Any, ndim: int, meshes: dict[Any, str]) -> str:
+  """Shardy's form of a sharding; `meshes` are those of the module, by name."""
+  dims = ", ".join(
+      "{?}" if axes is None else "{" + ", ".join(f'"{a}"' for a in axes) + "}"
+      for axes in axes_of_dimensions(sharding, ndim))
+  return f"#sdy.sharding<@{_symbol(sharding.mesh, meshes)}, [{dims}]>"
+
+
+def _symbol(mesh: Any, meshes: dict[Any, str]) -> str:
+  """The name of a mesh in a module; types know only the shape of one that is there."""
+  if mesh not in meshes and isinstance(mesh, AbstractMesh):
+    mesh = next((m for m in meshes if m.shape_tuple == mesh.shape_tuple), mesh)
+  return meshes.setdefault(mesh, f"mesh_{len(meshes)}")
 
 
 def as_named(self: Any, ndim: int) -> Any:

@@ -21,6 +21,7 @@ from gnomon.core.jaxpr import (
   Var,
   effects_of,
 )
+from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef, RefMethods
 from gnomon.core.rule import effects_rule, typing_rule
@@ -32,7 +33,7 @@ from gnomon.core.trace import (
   leaked,
   tracing,
 )
-from gnomon.core.types import canonicalize_handlers, typeof
+from gnomon.core.types import canonicalize_handlers, says, typeof
 from gnomon.runtime.jaxlib import mlir
 
 _new: Any = object.__new__
@@ -54,7 +55,9 @@ def infer(
   except TypeError:
     raise unhashable(primitive, params) from None
   found = type_of(primitive, avals, params)
-  if not primitive.call:  # a program in the table would live for ever
+  # A program in the table would live for ever; a spec means another sharding under
+  # another mesh.
+  if not primitive.call and type(_asked(params)) is not PartitionSpec:
     if len(_typed) >= _MAX_TYPED:
       _typed.clear()
     _typed[key] = found
@@ -78,7 +81,17 @@ def type_of(
             f"Attempting to pass a Ref {a} to a primitive: {primitive} -- did you forget "
             "to unpack ([...]) the ref?")
   outs = typing_rule[primitive](*avals, **params)
+  if _asked(params) is not None or any(map(says, avals)):
+    from gnomon.core import explicit  # programs on one device do without
+
+    outs = explicit.typed(primitive, avals, params, outs)
   return tuple(outs), no_effects if effects is None else effects(*avals, **params)
+
+
+def _asked(params: dict[str, Any]) -> Any:
+  """The sharding that an operation's result is to have, if it says so."""
+  found = params.get("out_sharding")
+  return params.get("sharding") if found is None else found
 
 
 def unhashable(primitive: Primitive, params: dict[str, Any]) -> TypeError:

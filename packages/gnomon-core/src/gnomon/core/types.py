@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -339,6 +339,24 @@ def _explicit_part(sharding: Any, ndim: int) -> Any:
   from gnomon.core import explicit  # programs on one device do without
 
   return explicit.part_of(sharding, ndim)
+
+
+def says(aval: Any) -> bool:
+  """Whether a type says how arrays are divided over explicit axes."""
+  return type(aval) is ShapedArray and aval._sharding is not None
+
+
+def sharding_of_cotangent(
+    aval: ShapedArray, order: Sequence[int], *operands: Any) -> Any:
+  """How the cotangent of a value of type `aval` is divided, its dimensions in an order.
+
+  None where neither that type nor one of the operands of what computes it says anything.
+  """
+  if not says(aval) and not any(says(typeof(x)) for x in operands):
+    return None
+  from gnomon.core import explicit  # programs on one device do without
+
+  return explicit.of_cotangent(aval, order, [typeof(x) for x in operands])
 
 
 _interned: dict[Any, ShapedArray] = {}

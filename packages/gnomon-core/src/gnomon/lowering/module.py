@@ -15,8 +15,9 @@ from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, live, programs_i
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import lower
+from gnomon.core.shardings import attribute
 from gnomon.core.structural import reshape_p
-from gnomon.core.types import Valueless, WrappedArray, typeof
+from gnomon.core.types import ShapedArray, Valueless, WrappedArray, typeof
 from gnomon.lowering.builder import Builder
 from gnomon.runtime.jaxlib import arrays, mlir
 
@@ -239,6 +240,18 @@ class Context:
     self.set_tokens(effects, results)
     return results[len(effects):]
 
+  def _where_types_say(self, e: Eqn, outs: Sequence[Any]) -> Sequence[Any]:
+    """Results placed as their types say, in a program over several devices."""
+    placed = list(outs)
+    for i, v in enumerate(e.outvars):
+      aval = v.aval
+      if type(aval) is ShapedArray and aval._sharding is not None:
+        text = attribute(aval._sharding, aval.ndim, self.meshes)
+        placed[i] = self.b.op1(
+            "sdy.sharding_constraint", placed[i].type, self.b.settled([placed[i]]),
+            {"sharding": self.b.attr(text)})
+    return placed
+
   def _is_shared(self) -> bool:
     """Whether a result of the present equation has several uses, or one like that."""
     uses = _uses(self._jaxpr)
@@ -273,6 +286,7 @@ class Context:
     env.update(zip(jaxpr.invars, args))
     known = self._locations.setdefault(self.prefix, {})
     locations, make = b.locations, ir.Location.name
+    several = self.meshes is not None
     for e in live(jaxpr):
       p, tb = e.primitive, e.source
       key = (p, tb)  # equal tracebacks, of a loop say, make one location
@@ -288,6 +302,8 @@ class Context:
             b.constant(v.val, v.aval.dtype) if type(v) is Literal else env[v])
       self._eqn = e
       outs = table[p](self, *operands, **e.params)
+      if several:
+        outs = self._where_types_say(e, outs)
       if len(e.outvars) == 1:
         env[e.outvars[0]] = outs[0]
       else:

@@ -13,22 +13,26 @@ import numpy as np
 
 from gnomon.core import events
 from gnomon.core.jaxpr import ClosedJaxpr
-from gnomon.core.mesh import Mesh
+from gnomon.core.mesh import Mesh, current_mesh
 from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.ref_type import AbstractRef
+from gnomon.core.reshard import reshard_p
+from gnomon.core.rule import impl_rule
 from gnomon.core.shardings import (
   NamedSharding,
   as_named,
-  axes_of_dimensions,
+  attribute,
+  is_abstract,
   is_equivalent_to,
   spec_in,
 )
-from gnomon.core.types import physical_aval, typeof
+from gnomon.core.stage import trace_to_closed
+from gnomon.core.types import ShapedArray, physical_aval, typeof
 from gnomon.lowering.module import Lowered, lower_module
 from gnomon.runtime import callbacks
 from gnomon.runtime.callbacks import CallbackError
 from gnomon.runtime.compile import make_handler, physical, write_back
-from gnomon.runtime.execute import explain
+from gnomon.runtime.execute import as_operand, explain
 from gnomon.runtime.jaxlib import arrays, clients, mlir, programs
 
 ir = mlir.ir
@@ -60,6 +64,10 @@ def mesh_of(
   mesh: Mesh | None = None
   devices: Any = None
   origin = ""
+  if any(s is not None and is_abstract(s) for s in shardings):
+    shardings = [s for s in shardings if s is None or not is_abstract(s)]
+    if not current_mesh().empty:  # it is the mesh whose shape these have
+      shardings.append(replicated(current_mesh()))
   for i, x in enumerate(operands):
     x = physical(x)
     if type(x) is Array and x._committed:
@@ -99,18 +107,56 @@ def place(x: Any, sharding: Any) -> Any:
   if type(x) is Array:
     if is_equivalent_to(x._sharding, sharding, x.ndim):
       return x
+    if _on_same_devices(x._sharding, sharding):
+      return _moved(x, sharding)
     aval, value = x.aval, np.asarray(x)
   else:
     aval = typeof(x)
     value = np.asarray(x, aval.dtype)
   sharding.check_compatible_aval(aval.shape)
   sharding.shard_shape(aval.shape)
+  aval = aval_at(aval, sharding)
   indices = arrays.shard_indices(sharding, aval.shape)
   here = [
       (d, i) for d, i in zip(sharding._internal_device_list, indices, strict=True)
       if d.process_index == d.client.process_index()]
   parts = [np.array(value[i], order="C") for _, i in here]
   return arrays.put(aval, sharding, parts, [d for d, _ in here], committed=True)
+
+
+def _on_same_devices(own: Any, other: Any) -> bool:
+  return (
+      own.num_devices > 1 and own.memory_kind == other.memory_kind
+      and own._internal_device_list == other._internal_device_list)
+
+
+_moves: dict[Any, ClosedJaxpr] = {}
+
+
+def _moved(x: Any, sharding: Any) -> Any:
+  """An array divided otherwise over the same devices, by a program that exchanges parts.
+
+  Raises:
+    IndivisibleError: a dimension cannot be divided evenly.
+  """
+  sharding.check_compatible_aval(x.shape)
+  sharding.shard_shape(x.shape)
+  aval = x.aval.update(sharding=None)
+  jaxpr = _moves.get(aval)
+  if jaxpr is None:
+    if len(_moves) > 1000:
+      _moves.clear()
+    jaxpr = _moves[aval] = trace_to_closed(lambda y: [y], [aval])
+  (found,), _ = run_spread(jaxpr, "device_put", [x], [None], [sharding])
+  there = aval_at(aval, sharding)
+  return found if there is found.aval else arrays.rewrap(found, there)
+
+
+def aval_at(aval: Any, sharding: Any) -> Any:
+  """The type of an array at a place: it says what the place says of explicit axes."""
+  if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+    return aval.update(sharding=sharding)
+  return aval if aval._sharding is None else aval.update(sharding=None)
 
 
 def operand_sharding(x: Any, asked: Any, mesh: Mesh, name: str) -> Any:
@@ -121,7 +167,7 @@ def operand_sharding(x: Any, asked: Any, mesh: Mesh, name: str) -> Any:
   """
   x = physical(x)
   if type(x) is not Array or not is_spread(x):
-    if asked is None and type(x) is not Array:
+    if asked is None and (type(x) is not Array or mesh.are_all_axes_explicit):
       return replicated(mesh)
     return asked
   if asked is None:
@@ -144,14 +190,6 @@ def check_same(own: Any, asked: Any, aval: Any, name: str) -> None:
 
 
 # ---- the module ------------------------------------------------------------------------
-
-
-def attribute(sharding: Any, ndim: int, symbol: str) -> str:
-  """Shardy's form of a sharding over the mesh of that name in the module."""
-  dims = ", ".join(
-      "{?}" if axes is None else "{" + ", ".join(f'"{a}"' for a in axes) + "}"
-      for axes in axes_of_dimensions(sharding, ndim))
-  return f"#sdy.sharding<@{symbol}, [{dims}]>"
 
 
 def annotate(
@@ -187,11 +225,22 @@ def _annotate(
     if s is not None:
       rank = ir.RankedTensorType(kind).rank
       s = as_named(s, rank)
-      symbol = meshes.setdefault(s.mesh, f"mesh_{len(meshes)}")
-      text = attribute(s, rank, symbol)
+      text = attribute(s, rank, meshes)
       new["sdy.sharding"] = ir.Attribute.parse(text)
     attributes.append(ir.DictAttr.get(new))
   main.attributes[name] = ir.ArrayAttr.get(attributes)
+
+
+@impl_rule.define(reshard_p)
+def _(x: Any, *, dst_sharding: Any, concrete_mesh: Any) -> tuple[Any]:
+  if concrete_mesh is None:
+    own = getattr(x, "_sharding", None)
+    concrete_mesh = own.mesh if isinstance(own, NamedSharding) else current_mesh()
+  if concrete_mesh.shape_tuple != dst_sharding.mesh.shape_tuple:
+    raise ValueError(
+        f"reshard to {dst_sharding}: its devices are not known; put their mesh in force "
+        "with gnomon.set_mesh")
+  return (place(as_operand(x), NamedSharding(concrete_mesh, dst_sharding.spec)),)
 
 
 # ---- running ---------------------------------------------------------------------------
@@ -245,11 +294,14 @@ def lower_spread(
   Shardings are None where the compiler chooses. The new contents of references are where
   the old ones were.
   """
-  meshes: dict[Mesh, str] = {}
+  meshes: dict[Mesh, str] = {mesh: "mesh"}
   with events.timed(events.LOWER, fun_name=f"jit({name})"):
     lowered = lower_module(
         jaxpr, name, donated=donated, keep_unused=keep_unused, meshes=meshes)
-  out_shardings = [*out_shardings, *(in_shardings[i] for i in lowered.written)]
+  out_shardings = [
+      _of_type(a, mesh) if s is None else s
+      for s, a in zip(out_shardings, jaxpr.out_avals)]
+  out_shardings += [in_shardings[i] for i in lowered.written]
   kept = [s for s, k in zip(in_shardings, lowered.kept) if k]
   annotate(
       lowered, [replicated(mesh)] * len(lowered.const_args) + kept, out_shardings,
@@ -285,6 +337,15 @@ def compile_spread(
       _kept_sharding(s, op, a, mesh)
       for s, op, a in zip(out_shardings, found, lowered.out_avals, strict=True)]
   return SpreadExecutable(loaded, lowered, ins, outs, replicated(mesh))
+
+
+def _of_type(aval: Any, mesh: Mesh) -> Any:
+  """Where a result is by its type; None if that does not say."""
+  if type(aval) is not ShapedArray or not mesh.explicit_axes:
+    return None
+  if aval._sharding is None and not mesh.are_all_axes_explicit:
+    return None
+  return NamedSharding(mesh, aval.sharding.spec)
 
 
 def replicated(mesh: Mesh) -> Any:

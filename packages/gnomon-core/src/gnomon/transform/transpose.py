@@ -13,6 +13,7 @@ from gnomon.core.stage import trace_to_closed
 from gnomon.core.strong import masking_rule
 from gnomon.core.structural import add_tangents
 from gnomon.core.trace import get_current, recorder_of
+from gnomon.core.types import says
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.transform.jvp import Moves, moves_of, moving, place
 
@@ -37,7 +38,7 @@ def backward(
   cts: dict[Any, Any] = {}
 
   def add(v: Any, ct: Any) -> None:
-    if ct is None or type(ct) is Zero or type(v) is Literal or v in known:
+    if type(ct) is Zero or type(v) is Literal or v in known:
       return
     cts[v] = add_tangents(cts[v], ct) if v in cts else ct
 
@@ -52,9 +53,16 @@ def backward(
     strong.state.masked = outer_mask
     if recorder is not None:
       recorder.source = outer
-  return [
+  found = [
       cts.get(v, Zero(v.aval)) if type(x) is UndefinedPrimal else None
       for v, x in zip(jaxpr.invars, args)]
+  for i, (v, ct) in enumerate(zip(jaxpr.invars, found)):
+    if ct is not None and type(ct) is not Zero and (
+        says(v.aval) or says(getattr(ct, "aval", None))):
+      from gnomon.core import reshard  # programs on one device do without
+
+      found[i] = reshard.as_cotangent(ct, v.aval)
+  return found
 
 
 def _backwards(
@@ -62,7 +70,8 @@ def _backwards(
     add: Callable[[Any, Any], None], masked: set[Any], recorder: Any) -> None:
   """Transposes equations, last first.
 
-  `masked` are the variables whose cotangents may hold zeros that must stay zero.
+  `masked` are the variables whose cotangents may hold zeros that must stay zero: all that
+  they are the sum of may.
   What a recording trace gets comes from the same line as the equation: a NaN of the
   backward pass is then laid at the operation that it belongs to.
   """
@@ -92,10 +101,14 @@ def _backwards(
     brings = masking(p)
     mask = brings is None or (bool(masked) and not masked.isdisjoint(e.outvars))
     state.masked = mask
-    if brings is None or mask or brings(e.params):
-      masked.update([v for v in e.invars if type(v) is not Literal])
+    zeros = brings is None or mask or brings(e.params)
     for v, ct in zip(e.invars, rules[p](out, operands, **e.params)):
-      if ct is not None:
+      if ct is not None and type(ct) is not Zero and type(v) is not Literal:
+        if zeros:
+          if v not in cts:
+            masked.add(v)
+        elif masked:
+          masked.discard(v)
         add(v, ct)
 
 

@@ -19,7 +19,7 @@ from gnomon.core.rule import (
 )
 from gnomon.core.strong import masks_nothing
 from gnomon.core.structural import add_tangents, convert, transpose
-from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.types import ShapedArray, sharding_of_cotangent, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._precision import (
   Canonical,
@@ -312,11 +312,12 @@ def _contract_back(
   theirs = free(typeof(y).ndim, cy, by)
   last = typeof(ct).ndim
   numbers = ((tuple(range(n + len(own), last)), theirs), (tuple(range(n)), by))
-  out = dot_general_p.apply(
-      ct, y, dimension_numbers=numbers, precision=precision,
-      preferred_element_type=preferred, out_sharding=None)[0]
   # the result has its pairs, its own dimensions, then those contracted, in y's order
   order = (*bx, *own, *(d for _, d in sorted(zip(cy, cx))))
+  out = dot_general_p.apply(
+      ct, y, dimension_numbers=numbers, precision=precision,
+      preferred_element_type=preferred,
+      out_sharding=sharding_of_cotangent(x, order, ct, y))[0]
   place = sorted(range(x.ndim), key=lambda i: order[i])
   return convert(transpose(out, place), x.dtype, x.weak_type)
 

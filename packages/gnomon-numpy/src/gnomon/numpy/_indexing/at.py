@@ -11,7 +11,7 @@ import numpy as np
 from gnomon import lax
 from gnomon.api.device import device_put
 from gnomon.core.trace import EVAL, get_current
-from gnomon.core.types import typeof
+from gnomon.core.types import says, typeof
 from gnomon.numpy._arithmetic import true_divide
 from gnomon.numpy._indexing import read as reading
 from gnomon.numpy._indexing.parse import parse
@@ -92,6 +92,11 @@ class IndexUpdateRef:
       ValueError: the mode is unknown.
     """
     x = self.array
+    if out_sharding is not None and says(typeof(x)):
+      return _apart(lambda y: IndexUpdateRef(y, self.index).get(
+          indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode,
+          fill_value=fill_value, wrap_negative_indices=wrap_negative_indices),
+          out_sharding, x)
     how = reading.PROMISE if mode is None else usable(mode)
     if fill_value is not None:
       fill_value = _number(fill_value)
@@ -176,6 +181,13 @@ def _number(fill_value: Any) -> Any:
       fill_value.item())
 
 
+def _apart(f: Any, out_sharding: Any, *args: Any) -> Any:
+  """Calls a function on arrays that are divided over explicit axes, whatever it does."""
+  from gnomon.sharding import auto_axes  # for programs over several devices
+
+  return auto_axes(f, out_sharding=out_sharding)(*args)
+
+
 def _placed(x: Any, out_sharding: Any) -> Any:
   if out_sharding is None:
     return x
@@ -186,9 +198,14 @@ def _writer(op: str, name: str, text: str, example: str, result: str) -> Any:
   def method(self: Any, values: Any, *, indices_are_sorted: bool = False,
              unique_indices: bool = False, mode: Any = None, out_sharding: Any = None,
              wrap_negative_indices: bool = True) -> Any:
-    out = update(
-        op, self.array, self.index, values, mode, bool(indices_are_sorted),
-        bool(unique_indices), bool(wrap_negative_indices))
+    def write(x: Any, y: Any) -> Any:
+      return update(
+          op, x, self.index, y, mode, bool(indices_are_sorted), bool(unique_indices),
+          bool(wrap_negative_indices))
+
+    if out_sharding is not None and says(typeof(self.array)):
+      return _apart(write, out_sharding, self.array, values)
+    out = write(self.array, values)
     return out if out_sharding is None else _placed(out, out_sharding)
 
   method.__name__ = name

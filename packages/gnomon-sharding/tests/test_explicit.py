@@ -1,0 +1,145 @@
+"""Explicit axes over eight devices, in a process of its own: values and places."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAD = """
+import numpy as np
+import pytest
+import gnomon
+gnomon.config.update("jax_num_cpu_devices", 8)
+from gnomon import lax
+from gnomon.sharding import AxisType, NamedSharding, auto_axes, explicit_axes
+P = gnomon.P
+mesh = gnomon.make_mesh((4, 2), ("x", "y"))
+auto = gnomon.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+value = np.arange(32, dtype=np.float32).reshape(8, 4) / 10
+x = gnomon.device_put(value, NamedSharding(mesh, P("x", "y")))
+def same(x, y): np.testing.assert_allclose(np.asarray(x), y, rtol=1e-5, atol=1e-5)
+def at(x, spec, y):
+  assert x.sharding == NamedSharding(mesh, spec), x.sharding
+  assert gnomon.typeof(x).sharding.spec == spec
+  same(x, y)
+def matmul(a, b, **options):
+  return lax.dot_general(a, b, (((1,), (0,)), ((), ())), **options)
+def total(x): return lax.reduce_sum(x, tuple(range(x.ndim)))
+"""
+
+CASES = {
+    "operations": """
+assert str(gnomon.typeof(x)) == "float32[8@x,4@y]"
+at(lax.sin(x), P("x", "y"), np.sin(value))
+at(lax.transpose(x, (1, 0)), P("y", "x"), value.T)
+at(gnomon.jit(lambda x: lax.reduce_sum(x, (0,)))(x), P("y"), value.sum(0))
+twice = gnomon.jit(lambda x: lax.concatenate([x, x], 1))(x)
+at(twice, P("x", "y"), np.hstack([value] * 2))
+same(total(x), value.sum())
+y = gnomon.jit(lambda x: lax.reshape(x, (4, 8), out_sharding=P("y", None)))
+with gnomon.set_mesh(mesh):
+  at(y(x), P("y", None), value.reshape(4, 8))
+""",
+    "resharding": """
+with gnomon.set_mesh(mesh):
+  at(gnomon.reshard(x, P("y")), P("y", None), value)
+  at(gnomon.jit(lambda x: gnomon.reshard(lax.sin(x), P(None, "x")))(x), P(None, "x"),
+     np.sin(value))
+  at(gnomon.jit(lambda x: gnomon.reshard(x, P("x")))(value), P("x", None), value)
+at(gnomon.reshard(value, NamedSharding(mesh, P("x", None))), P("x", None), value)
+moved = gnomon.device_put(x, NamedSharding(auto, P("y", "x")))
+assert str(gnomon.typeof(moved)) == "float32[8,4]"
+same(moved, value)
+with pytest.raises(ValueError, match="there is no mesh"):
+  gnomon.reshard(np.ones(2), P("x"))
+with gnomon.set_mesh(auto), pytest.raises(ValueError, match="is Auto"):
+  gnomon.reshard(np.ones(8), P("x"))
+""",
+    "gradients": """
+w = gnomon.device_put(np.ones((4, 6), np.float32), NamedSharding(mesh, P("y", None)))
+def loss(w, x):
+  return total(lax.tanh(matmul(gnomon.reshard(x, P("x", None)), gnomon.reshard(w, P()))))
+expected = value.T @ (1 - np.tanh(value @ np.ones((4, 6))) ** 2)
+with gnomon.set_mesh(mesh):
+  for f in (gnomon.grad(loss), gnomon.jit(gnomon.grad(loss))):
+    at(f(w, x), P("y", None), expected)
+  g = gnomon.grad(gnomon.checkpoint(lambda x: total(lax.sin(lax.sin(x)))))(x)
+  at(g, P("x", "y"), np.cos(np.sin(value)) * np.cos(value))
+  row = gnomon.device_put(value[0], NamedSharding(mesh, P("y")))
+  hessian = gnomon.hessian(lambda v: total(lax.mul(v, lax.mul(v, v))))
+  same(hessian(row), np.diag(6 * value[0]))
+  out, t = gnomon.jvp(lax.sin, (x,), (x,))
+  at(t, P("x", "y"), np.cos(value) * value)
+""",
+    "control": """
+with gnomon.set_mesh(mesh):
+  columns = gnomon.reshard(x, P(None, "y"))
+  init = gnomon.reshard(np.zeros(4, np.float32), P("y"))
+  step = lambda c, a: (lax.add(c, a), lax.mul(c, a))
+  end, ys = gnomon.jit(lambda i, x: lax.scan(step, i, x))(init, columns)
+  at(end, P("y"), value.sum(0))
+  same(gnomon.jit(lambda x: lax.cond(True, lax.sin, lax.cos, x))(x), np.sin(value))
+  out = gnomon.jit(gnomon.vmap(lambda v: lax.mul(v, total(v))))(x)
+  same(out, value * value.sum(1, keepdims=True))
+""",
+    "auto and explicit": """
+with gnomon.set_mesh(mesh):
+  seen = []
+  def backwards(x):
+    seen.append(str(gnomon.typeof(x)))
+    return lax.rev(lax.sin(x), (0,))
+  f = auto_axes(backwards, out_sharding=P("x", None))
+  at(f(x), P("x", None), np.sin(value)[::-1])
+  at(gnomon.jit(f)(x), P("x", None), np.sin(value)[::-1])
+  at(auto_axes(backwards)(x, out_sharding=P()), P(None, None), np.sin(value)[::-1])
+  assert set(seen) == {"float32[8,4]"}
+  some = auto_axes(backwards, axes="y", out_sharding=P("x", "y"))
+  at(some(x), P("x", "y"), np.sin(value)[::-1])
+  assert seen[-1] == "float32[8@x,4]"
+  with pytest.raises(TypeError, match="needs out_sharding"):
+    auto_axes(backwards)(x)
+  with pytest.raises(ValueError, match="names the axes"):
+    auto_axes(backwards, axes="z", out_sharding=P())(x)
+with gnomon.set_mesh(auto):
+  def double(x):
+    seen.append(str(gnomon.typeof(x)))
+    return lax.mul(x, 2.0)
+  f = explicit_axes(double, in_sharding=P("x", "y"))
+  same(f(value), 2 * value)
+  same(gnomon.jit(f)(value), 2 * value)
+  assert seen[-1] == "float32[8@x,4@y]"
+  with pytest.raises(TypeError, match="needs in_sharding"):
+    explicit_axes(double)(value)
+with pytest.raises(ValueError, match="there is no mesh"):
+  auto_axes(double, out_sharding=P())(value)
+""",
+    "ahead of time": """
+place = NamedSharding(mesh, P("x", "y"))
+struct = gnomon.ShapeDtypeStruct((8, 4), np.float32, sharding=place)
+lowered = gnomon.jit(lambda x: lax.sin(x)).lower(struct)
+assert '"x"' in lowered.as_text()
+compiled = lowered.compile()
+assert compiled.input_shardings == ((place,), {})
+assert compiled.output_shardings == place
+assert compiled.out_info.sharding == place
+at(compiled(x), P("x", "y"), np.sin(value))
+same(compiled(value), np.sin(value))
+with pytest.raises(ValueError, match="disagree with the shardings.*\\n.*x of type"):
+  compiled(gnomon.device_put(value, NamedSharding(mesh, P())))
+out = gnomon.eval_shape(lambda x: lax.reduce_sum(x, (0,)), struct)
+assert out.sharding.spec == P("y")
+seen = []
+gnomon.jit(lambda x: seen.append(gnomon.ShapeDtypeStruct.like(x).sharding.spec))(x)
+assert seen == [P("x", "y")]
+""",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_over_eight_devices(name: str) -> None:
+  done = subprocess.run(
+      [sys.executable, "-c", HEAD + CASES[name] + "print('fine')"], capture_output=True,
+      text=True, timeout=180, check=False)
+  assert done.stdout == "fine\n", done.stderr
