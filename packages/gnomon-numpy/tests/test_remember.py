@@ -132,6 +132,17 @@ def test_the_second_call_gives_the_same_without_tracing(name: str) -> None:
       np.testing.assert_array_equal(a, b)
 
 
+def test_functions_that_share_their_code() -> None:
+  """As those that a factory makes: of one array, say."""
+  for f, slope in ((jnp.sin, np.cos(X)), (jnp.exp, np.exp(X)), (jnp.square, 2 * X)):
+    tangent = gnomon.jvp(f, (X,), (np.ones_like(X),))[1]
+    np.testing.assert_allclose(tangent, slope, rtol=1e-6)
+    np.testing.assert_allclose(gnomon.vmap(gnomon.grad(lambda x, f=f: f(x)))(X), slope,
+                               rtol=1e-6)
+    np.testing.assert_allclose(
+        gnomon.jacfwd(lambda x, f=f: f(x))(X).diagonal(), slope, rtol=1e-6)
+
+
 def test_other_values_and_other_types() -> None:
   g = gnomon.grad(energy)
   for a in (X, X * 2, X[:2], X.astype(np.float16), np.float32(2)):

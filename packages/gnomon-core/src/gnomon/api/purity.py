@@ -131,7 +131,8 @@ class Dependencies:
       if memo is not None and memo.owner() is x:  # the gradient of a function, say
         objects.append(memo.key)
         return self._value(memo.fun, _NONE)
-      objects.append(x.__code__)
+      # Functions that a module of this library has made by a factory share their code.
+      objects.append(x if _is_public(x) else x.__code__)
       return len(seen) <= _MOST and self._function(x)
     objects.append(x)
     if t in _CONSTANTS or t is arrays.Array:
