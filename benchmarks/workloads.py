@@ -118,9 +118,74 @@ def network(root: ModuleType, layers: int = 48, width: int = 16) -> tuple[Call, 
   return make, weights
 
 
+def transformer(
+  root: ModuleType, layers: int = 12, width: int = 32, heads: int = 4, length: int = 16
+) -> tuple[Call, Any]:
+  """A maker of new functions of a list of layers: a transformer written with `lax`."""
+  lax = slice_of(root, "lax")
+  gnp = slice_of(root, "numpy")
+  sizes = {"qkv": 3 * width, "out": width, "up": 4 * width}
+
+  def layer(seed: int) -> dict[str, Any]:
+    weights = {
+      name: gnp.asarray(floats(width, n, seed=seed) / 6) for name, n in sizes.items()
+    }
+    weights["down"] = gnp.asarray(floats(4 * width, width, seed=seed) / 12)
+    for name in ("scale1", "shift1", "scale2", "shift2"):
+      weights[name] = gnp.ones(width)
+    return weights
+
+  x = gnp.asarray(floats(length, width, seed=99))
+  mask = gnp.asarray(np.tril(np.ones((heads, length, length), bool)))
+
+  def rows(v: Any, like: Any) -> Any:
+    return lax.broadcast_in_dim(v, like.shape, tuple(range(v.ndim)))
+
+  def columns(v: Any, like: Any) -> Any:
+    return lax.broadcast_in_dim(v, like.shape, (like.ndim - 1,))
+
+  def normalized(x: Any, scale: Any, shift: Any) -> Any:
+    mean = lax.div(lax.reduce_sum(x, (1,)), float(width))
+    centred = lax.sub(x, rows(mean, x))
+    variance = lax.div(lax.reduce_sum(lax.square(centred), (1,)), float(width))
+    y = lax.mul(centred, rows(lax.rsqrt(lax.add(variance, 1e-5)), x))
+    return lax.add(lax.mul(y, columns(scale, x)), columns(shift, x))
+
+  def attention(x: Any, w: dict[str, Any]) -> Any:
+    packed = lax.reshape(lax.dot(x, w["qkv"]), (length, 3, heads, width // heads))
+    q, k, v = (lax.index_in_dim(packed, i, 1, keepdims=False) for i in range(3))
+    scores = lax.dot_general(q, k, (((2,), (2,)), ((1,), (1,))))
+    scores = lax.mul(scores, (width // heads) ** -0.5)
+    scores = lax.select(mask, scores, lax.full_like(scores, -1e9))
+    top = lax.stop_gradient(lax.reduce_max(scores, (2,)))
+    weights = lax.exp(lax.sub(scores, rows(top, scores)))
+    weights = lax.div(weights, rows(lax.reduce_sum(weights, (2,)), weights))
+    mixed = lax.dot_general(weights, v, (((2,), (0,)), ((0,), (1,))))
+    mixed = lax.reshape(lax.transpose(mixed, (1, 0, 2)), (length, width))
+    return lax.dot(mixed, w["out"])
+
+  def gelu(x: Any) -> Any:
+    inner = lax.mul(lax.add(x, lax.mul(lax.integer_pow(x, 3), 0.044715)), 0.7978846)
+    return lax.mul(lax.mul(x, 0.5), lax.add(lax.tanh(inner), 1.0))
+
+  def make() -> Callable[[Any], Any]:
+    def loss(layers: Any) -> Any:
+      y = x
+      for w in layers:
+        y = lax.add(y, attention(normalized(y, w["scale1"], w["shift1"]), w))
+        hidden = gelu(lax.dot(normalized(y, w["scale2"], w["shift2"]), w["up"]))
+        y = lax.add(y, lax.dot(hidden, w["down"]))
+      return lax.reduce_sum(lax.square(y), (0, 1))
+
+    return loss
+
+  return make, [layer(seed) for seed in range(layers)]
+
+
 PROGRAMS = (
   ("chain", "chain of 2,000 operations", chain),
   ("mlp", "network of 48 layers", network),
+  ("transformer", "transformer of 12 layers in lax", transformer),
 )
 
 
@@ -141,27 +206,25 @@ def doubled(root: ModuleType, tree: Any) -> Any:
 
 def register_tracing(name: str, title: str, program: Callable[..., Any]) -> None:
   """The workloads of one program: plain, differentiated, mapped, lowered."""
-  is_chain = name == "chain"
+  goals = name in ("chain", "transformer")
 
-  @timed(f"trace.{name}", f"trace a {title}", goal=0.15 if is_chain else None)
+  @timed(f"trace.{name}", f"trace a {title}", goal=0.15 if goals else None)
   def _(root: ModuleType) -> Any:
     make, x = program(root)
     return make, lambda f: root.make_jaxpr(f)(x)
 
-  @timed(
-    f"grad.{name}", f"trace the gradient of a {title}", goal=0.1 if is_chain else None
-  )
+  @timed(f"grad.{name}", f"trace the gradient of a {title}", goal=0.1 if goals else None)
   def _(root: ModuleType) -> Any:
     make, x = program(root)
     return make, lambda f: root.make_jaxpr(root.grad(summed(root, f)))(x)
 
-  @timed(f"vmap.{name}", f"trace `vmap` of a {title}", goal=0.15 if is_chain else None)
+  @timed(f"vmap.{name}", f"trace `vmap` of a {title}", goal=0.15 if goals else None)
   def _(root: ModuleType) -> Any:
     make, x = program(root)
     xs = doubled(root, x)
     return make, lambda f: root.make_jaxpr(root.vmap(f))(xs)
 
-  @timed(f"lower.{name}", f"lower a traced {title}", goal=0.25 if is_chain else None)
+  @timed(f"lower.{name}", f"lower a traced {title}", goal=0.25 if goals else None)
   def _(root: ModuleType) -> Any:
     make, x = program(root)
     return lambda: root.jit(make()).trace(x), lambda traced: traced.lower()
