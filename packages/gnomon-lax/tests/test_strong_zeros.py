@@ -145,6 +145,28 @@ def test_a_gradient_without_selections_compares_nothing(wrap: Any) -> None:
   assert text(masked).count("stablehlo.select") > 1
 
 
+def test_a_sum_with_what_is_used_compares_nothing() -> None:
+  """A residual stream: its cotangent is that of a selection, and one that is used."""
+  def f(x: Any) -> Any:
+    y = lax.log(x)
+    chosen = lax.select(lax.gt(x, 1.0), lax.mul(y, 3.0), lax.full_like(y, 0))
+    return lax.reduce_sum(lax.add(y, chosen), (0,))
+
+  def only(x: Any) -> Any:
+    y = lax.log(x)
+    return lax.reduce_sum(lax.select(lax.gt(x, 1.0), y, lax.full_like(y, 0)), (0,))
+
+  x = np.array([0.5, 2.0], np.float32)
+  # The predicate's own comparison, and one where the product may be of a strong zero.
+  assert gnomon.jit(gnomon.grad(only)).lower(x).as_text().count("compare") == 2
+  assert gnomon.jit(gnomon.grad(f)).lower(x).as_text().count("compare") == 1
+  np.testing.assert_allclose(
+      gnomon.grad(f)(x), [1 / x[0], 4 / x[1]], rtol=1e-6)
+  zero = np.array([0.0, 2.0], np.float32)
+  np.testing.assert_array_equal(gnomon.grad(only)(zero), [0.0, 0.5])
+  assert np.isinf(gnomon.grad(f)(zero)[0])
+
+
 def test_the_option_switches_it_off() -> None:
   f = gnomon.grad(_used(lax.sqrt))
   g = gnomon.jit(f)

@@ -65,6 +65,7 @@ class Builder:
     self._attributes: dict[Any, Any] = {}
     self.locations: Any = None  # of lines of source: whoever emits operations sets it
     self._constants: dict[Any, Any] = {}
+    self._values: dict[Any, dict[Any, Any]] = {}  # by block: constants, and splats
     self._ints: dict[Any, Any] = {}
     self._updated: set[Any] = set()  # results of dynamic updates
     with context:
@@ -180,15 +181,26 @@ class Builder:
   def constant(self, value: Any, dtype: Any = None) -> Any:
     """A constant from a NumPy array or scalar of a canonical dtype."""
     a = np.asarray(value) if dtype is None else np.asarray(value, dtype)
-    if a.ndim == 0:
-      key = (a.dtype, a.tobytes())
+    if a.ndim:
+      attr, type_ = self._dense(a)
+      return self.op1("stablehlo.constant", type_, (), {"value": attr})
+    key = (a.dtype, a.tobytes())
+    values = self._values_here()
+    out = values.get(key)
+    if out is None:
       found = self._constants.get(key)
       if found is None:
         found = self._constants[key] = self._dense(a)
-    else:
-      found = self._dense(a)
-    attr, type_ = found
-    return self.op1("stablehlo.constant", type_, (), {"value": attr})
+      attr, type_ = found
+      out = values[key] = self.op1("stablehlo.constant", type_, (), {"value": attr})
+    return out
+
+  def _values_here(self) -> dict[Any, Any]:
+    """Constants of the block at hand, which operations after them may use again."""
+    found = self._values.get(self.ip)
+    if found is None:
+      found = self._values[self.ip] = {}
+    return found
 
   def dense(self, value: Any) -> Any:
     """The attribute that holds the elements of a NumPy array."""
@@ -216,9 +228,15 @@ class Builder:
 
   def full(self, aval: ShapedArray, value: Any) -> Any:
     """A splat: every element is `value`."""
-    scalar = self.constant(value, physical_aval(aval).dtype)
-    has_axes = physical_aval(aval).shape
-    return self.broadcast_in_dim(scalar, aval, ()) if has_axes else scalar
+    physical = physical_aval(aval)
+    scalar = self.constant(value, physical.dtype)
+    if not physical.shape:
+      return scalar
+    values, key = self._values_here(), (scalar, physical.shape)
+    out = values.get(key)
+    if out is None:
+      out = values[key] = self.broadcast_in_dim(scalar, aval, ())
+    return out
 
   def broadcast_in_dim(self, x: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
     """`stablehlo.broadcast_in_dim` to the physical type of `aval`."""
@@ -255,6 +273,7 @@ class Builder:
   def new_module(self) -> None:
     """Forgets what belongs to one module."""
     self._updated.clear()
+    self._values.clear()
 
   def transpose(self, x: Any, aval: ShapedArray, permutation: Sequence[int]) -> Any:
     """`stablehlo.transpose` to the type of `aval`."""

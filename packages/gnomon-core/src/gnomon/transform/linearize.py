@@ -118,9 +118,9 @@ class LinearizeTrace(JVPTrace):
       linear.source = None
       if parent.records:
         parent.source = outer
-    if len(outs) == 1:
+    if len(outs) == 1 and type(touts[0]) is not Zero:
       return (JVPTracer(self, outs[0], touts[0]),)
-    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
+    return self.results(outs, touts)
 
 
 class Linearized:
