@@ -42,6 +42,24 @@ def test_reshape(agree: Agree) -> None:
     gnomon.jit(lambda n: gnp.reshape(X, (n, -1)))(3)
 
 
+def test_nothing_to_do() -> None:
+  """An array that has the shape already is the result: nothing is run, or copied."""
+  x = gnp.arange(3.0)
+  for y in (gnp.ravel(x), x.ravel(), gnp.reshape(x, 3), x.reshape(3), x.reshape((3,)),
+            x.T, gnp.transpose(x), gnp.broadcast_to(x, (3,))):
+    assert y is x
+  # These have memory of their own, which may be donated.
+  for y in (gnp.reshape(x, 3, copy=True), gnp.copy(x), x.flatten()):
+    assert y.unsafe_buffer_pointer() != x.unsafe_buffer_pointer()
+  for shape in ((3.0,), ("3",)):  # 3 == 3.0, which is no size all the same
+    with pytest.raises(TypeError, match="concrete values of integer type"):
+      gnp.reshape(x, shape)
+  with pytest.raises(TypeError, match="depends on"):
+    gnomon.jit(lambda n: gnp.reshape(x, (n,)))(3)
+  x = gnp.ones((2, 1))
+  assert gnp.transpose(x).shape == gnp.broadcast_to(x.reshape(1, 2), (1, 2)).shape
+
+
 def test_axes(agree: Agree) -> None:
   agree("expand_dims", X, (0, -1))
   agree("expand_dims", X, 1)

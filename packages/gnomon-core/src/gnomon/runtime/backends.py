@@ -14,6 +14,7 @@ from gnomon.runtime.jaxlib import arrays, clients
 
 _lock = threading.Lock()
 _client: Any = None  # the one by default
+_usual: tuple[Any, Any] = (None, None)  # that client, and its first device
 _clients: dict[str, Any] = {}
 _pid = 0
 
@@ -119,6 +120,25 @@ def client_of(platform: str | None) -> Any:
   return found
 
 
+def topology(platform: str, name: str, options: dict[str, Any]) -> Any:
+  """What a platform knows of devices that need not be there.
+
+  Raises:
+    NotImplementedError: it knows nothing of such.
+    RuntimeError: this installation has no such platform.
+  """
+  factory = _factories.get(platform)
+  if factory is None:
+    raise RuntimeError(
+        f"Unknown backend {platform}: this installation has "
+        f"{', '.join(map(repr, _factories))}; other platforms come with gnomon-plugins")
+  if factory.make_topology is None:
+    raise NotImplementedError(
+        f"topology not implemented for {platform}: it is a platform whose devices are "
+        "there or not")
+  return factory.make_topology(name, **options)
+
+
 def registered() -> list[str]:
   """The platforms that may have clients."""
   return list(_factories)
@@ -132,9 +152,9 @@ def platforms() -> list[str]:
 
 def forget() -> None:
   """Forgets all clients; the next use makes new ones."""
-  global _client
+  global _client, _usual
   with _lock:
-    _client = None
+    _client, _usual = None, (None, None)
     _clients.clear()
     _single.clear()
     arrays.single_sharding.cache_clear()
@@ -198,9 +218,14 @@ def default_backend() -> str:
 
 def default_device() -> Any:
   """Where arrays and results go that are not placed explicitly."""
-  chosen = _config.config.read("jax_default_device")
+  global _usual
+  chosen = _config.current().default_device
   if chosen is None:
-    return client().local_devices()[0]
+    found, device = _usual
+    if found is not _client or found is None:
+      device = client().local_devices()[0]
+      _usual = _client, device
+    return device
   if isinstance(chosen, str):
     return devices(chosen)[0]
   return chosen

@@ -28,6 +28,7 @@ _SCALARS = (complex, float, int, bool)  # the first that occurs decides the dtyp
 _SCALAR_SET = frozenset(_SCALARS)
 _SEQUENCES = frozenset((list, tuple))
 _KINDS = frozenset("biufcV")
+_COPIED = arrays.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 
 
 def array(object: Any, dtype: Any = None, *args: Any, copy: bool | None = True,
@@ -134,9 +135,9 @@ def user_dtype(dtype: Any, name: str, stacklevel: int = 4) -> Any:
 def on_device(value: Any, weak: bool = False) -> Any:
   """An array on the default device with the values of a NumPy array, copied."""
   device = backends.default_device()
-  aval = ShapedArray(value.shape, value.dtype, weak)
-  return arrays.put(
-      aval, backends.sharding_of(device), [value], [device], committed=False)
+  return arrays.put_in_runtime(
+      ShapedArray(value.shape, value.dtype, weak), backends.sharding_of(device), [value],
+      [device], False, True, _COPIED, True)
 
 
 def made_here(value: Any) -> Any:

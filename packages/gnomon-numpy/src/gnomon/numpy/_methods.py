@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gnomon.core import dtypes
+from gnomon.core.trace import Tracer
 from gnomon.core.types import typeof
 from gnomon.numpy import _views
 from gnomon.numpy._array_api import __array_api_version__
@@ -209,8 +210,9 @@ def _contains(self: Any, value: Any) -> Any:
 
 
 def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
-  """The elements in one dimension; see `gnomon.numpy.ravel`."""
-  return _numpy.ravel(self, order=order, out_sharding=out_sharding)
+  """The elements in one dimension, in memory of their own; see `gnomon.numpy.ravel`."""
+  out = _numpy.ravel(self, order=order, out_sharding=out_sharding)
+  return _numpy.copy(out) if out is self and not isinstance(self, Tracer) else out
 
 
 def _ravel(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:

@@ -12,6 +12,7 @@ from gnomon import lax
 from gnomon.api.vmap import vmap
 from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
+from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._conversion import on_device
@@ -70,6 +71,8 @@ def where(
   if x is None and y is None:
     check_arraylike("where", condition)
     return nonzero(condition, size=size, fill_value=fill_value)
+  if size is fill_value is None and get_current() is EVAL:
+    return _run_where(condition, x, y)
   if size is not None or fill_value is not None:
     raise ValueError(
         "where: size and fill_value count the elements where the condition holds: they "
@@ -81,6 +84,9 @@ def where(
 def _where(condition: Any, x: Any, y: Any) -> Any:
   check_arraylike("where", condition, x, y)
   return choose_between(condition, x, y)
+
+
+_run_where = _where.program  # type: ignore[attr-defined]
 
 
 def choose_between(condition: Any, x: Any, y: Any) -> Any:

@@ -11,12 +11,16 @@ import numpy as np
 
 from gnomon import lax
 from gnomon.core.structural import broadcast_in_dim
+from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import typeof
 from gnomon.numpy import _promotion
 from gnomon.numpy._compiled import compiled, freeze
 from gnomon.numpy._conversion import asarray
 from gnomon.numpy._promotion import canonical_axes, canonical_axis, check_arraylike
 from gnomon.numpy._values import Shape, arrays_of, one_array, sizes_of, spread
+from gnomon.runtime.jaxlib import arrays
+
+Array = arrays.Array
 
 # ---- questions
 
@@ -103,8 +107,13 @@ def reshape(
     NotImplementedError: `order` is "A", which asks for the layout in memory.
     ValueError: `order` is unknown.
   """
-  return _reshape(a, shape if type(shape) is tuple else sizes_of("reshape", shape), order,
-      out_sharding)
+  if type(shape) is not tuple:
+    shape = sizes_of("reshape", shape)
+  if type(a) is Array and len(shape) == a.ndim and (
+      order == "C" and not copy and out_sharding is None
+      and sizes_of("reshape", shape) == a.aval.shape):
+    return a
+  return _reshape(a, shape, order, out_sharding)
 
 
 @compiled(static=("shape", "order", "out_sharding"))
@@ -151,12 +160,11 @@ def _complete(x: Any, sizes: Shape) -> Shape:
   return (*sizes[:i], x.size // known, *sizes[i + 1:])
 
 
-@compiled(static=("order", "out_sharding"))
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
   """The elements in one dimension.
 
   Args:
-    a: an array or number.
+    a: an array or number. One of one dimension is itself the result.
     order: "C" to read the last axis fastest, "F" for the first.
     out_sharding: how the result is laid out over devices; None without a mesh.
 
@@ -168,12 +176,25 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     TypeError: `a` is no array and no number.
     NotImplementedError: `order` is "A" or "K", which ask for the layout in memory.
   """
+  if type(a) is Array and order == "C" and out_sharding is None:
+    if len(a.aval.shape) == 1:
+      return a
+    if get_current() is EVAL:
+      return _run_ravel(a)
+  return _ravel(a, order, out_sharding)
+
+
+@compiled(static=("order", "out_sharding"))
+def _ravel(a: Any, order: str = "C", out_sharding: Any = None) -> Any:
   a = one_array("ravel", a)
   aval = typeof(a)
   if order == "C":
     return lax.reshape(a, (aval.size,), out_sharding=out_sharding)
   _check_order("ravel", order)
   return lax.reshape(a, (aval.size,), tuple(range(aval.ndim))[::-1])
+
+
+_run_ravel = _ravel.program  # type: ignore[attr-defined]
 
 
 @compiled(static=("axis",))
@@ -230,7 +251,6 @@ def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
 # ---- axes in another order
 
 
-@compiled(static=("axes",))
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
   """Axes in another order.
 
@@ -246,6 +266,13 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     ValueError: an axis is out of range or repeated.
     TypeError: an axis is missing.
   """
+  if type(a) is Array and axes is None and len(a.aval.shape) < 2:
+    return a
+  return _transpose(a, axes)
+
+
+@compiled(static=("axes",))
+def _transpose(a: Any, axes: Sequence[int] | None) -> Any:
   a = one_array("transpose", a)
   n = typeof(a).ndim
   order = tuple(range(n))[::-1] if axes is None else canonical_axes(axes, n, "transpose")
@@ -482,7 +509,10 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
   Raises:
     ValueError: the shape has fewer dimensions than `array`, or sizes do not fit.
   """
-  return _broadcast_to(array, sizes_of("broadcast_to", shape), out_sharding)
+  sizes = sizes_of("broadcast_to", shape)
+  if type(array) is Array and array.aval.shape == sizes and out_sharding is None:
+    return array
+  return _broadcast_to(array, sizes, out_sharding)
 
 
 @compiled(static=("shape", "out_sharding"))

@@ -13,7 +13,7 @@ from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
-from gnomon.numpy._conversion import made_here, on_device
+from gnomon.numpy._conversion import made_here
 from gnomon.numpy._creation import dtype_of, placed
 from gnomon.numpy._power import power
 from gnomon.numpy._promotion import check_arraylike, promote_args_inexact
@@ -53,19 +53,28 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
   if num < 0:
     raise ValueError(
         f"linspace needs a number of samples that is not negative, got {num}")
+  found = None
   if isinstance(start, _NUMBERS) and isinstance(stop, _NUMBERS):
     dtype, inexact = _space_dtypes(start, stop, dtype)
     value, step = _linspace_values(start, stop, num, endpoint)
-    if dtype.kind in "iu":
-      value = np.floor(value.real)
-    elif dtype.kind not in "cb":
-      value = value.real
-    out = made_here(value.astype(dtype))
-    found = made_here(np.asarray(step).astype(inexact)) if retstep else None
+    out = made_here(_rounded(value, dtype))
+    if retstep:
+      found = made_here(np.asarray(step).astype(inexact))
   else:
-    out, found = _linspace(start, stop, num, bool(endpoint), dtype, index(axis))
-  out = placed(out, device)
+    out, *rest = _linspace(
+        start, stop, num, bool(endpoint), dtype, index(axis), bool(retstep))
+    found = rest[0] if rest else None
+  if device is not None:
+    out = placed(out, device)
   return (out, found) if retstep else out
+
+
+def _rounded(value: Any, dtype: Any) -> Any:
+  """Numbers computed in double precision, in the dtype of the result."""
+  kind = dtype.kind
+  if kind not in "cb" and value.dtype.kind == "c":
+    value = value.real
+  return (np.floor(value) if kind in "iu" else value).astype(dtype)
 
 
 def _space_dtypes(start: Any, stop: Any, dtype: Any) -> tuple[Any, Any]:
@@ -87,7 +96,8 @@ def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[A
     return np.full((num,), start), math.nan
   step = (stop - start) / div
   if step:
-    out = np.arange(num) * step + start
+    out = np.arange(num) * step
+    out += start
   else:  # a distance too small for the dtype
     out = np.arange(num) / div * (stop - start) + start
   if endpoint:
@@ -95,9 +105,9 @@ def _linspace_values(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[A
   return out, step
 
 
-@compiled(static=("num", "endpoint", "dtype", "axis"))
+@compiled(static=("num", "endpoint", "dtype", "axis", "retstep"))
 def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any,
-              axis: int) -> Any:
+              axis: int, retstep: bool) -> Any:
   dtype, inexact = _space_dtypes(start, stop, dtype)
   start, stop = promote_args_inexact("linspace", start, stop)
   shape = lax.broadcast_shapes(np.shape(start), np.shape(stop))
@@ -131,7 +141,8 @@ def _linspace(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any,
         f"linspace: axis {axis} is out of bounds for a result of {ndim} dimensions")
   order = list(range(1, ndim))
   order.insert(axis % ndim, 0)
-  return lax.transpose(convert(out, dtype), order), step
+  out = lax.transpose(convert(out, dtype), order)
+  return (out, step) if retstep else (out,)
 
 
 def _checked(name: str, num: Any, dtype: Any, *args: Any) -> tuple[int, Any, Any]:
@@ -139,18 +150,12 @@ def _checked(name: str, num: Any, dtype: Any, *args: Any) -> tuple[int, Any, Any
   num = index(num)
   if num < 0:
     raise ValueError(f"{name} needs a number of samples that is not negative, got {num}")
+  if dtype is None and _REAL.issuperset(map(type, args)):
+    inexact = dtypes.default_float_dtype()
+    return num, inexact, inexact
   check_arraylike(name, *args)
   inexact = dtypes.to_inexact_dtype(dtypes.canonicalize_dtype(dtypes.result_type(*args)))
   return num, dtype_of(dtype, name, inexact, stacklevel=6), inexact
-
-
-def _of_values(value: Any, dtype: Any) -> Any:
-  """An array of values computed in double precision."""
-  if dtype.kind in "iu":
-    value = np.floor(value.real)
-  elif dtype.kind != "c":
-    value = value.real
-  return on_device(value.astype(dtype))
 
 
 def logspace(
@@ -175,10 +180,10 @@ def logspace(
     ValueError: `num` is negative, or `axis` is out of range.
   """
   num, dtype, inexact = _checked("logspace", num, dtype, start, stop, base)
-  if all(type(x) in _NUMBERS for x in (start, stop, base)):
+  if type(start) in _NUMBERS and type(stop) in _NUMBERS and type(base) in _NUMBERS:
+    exponents, _ = _linspace_values(start, stop, num, endpoint)
     with np.errstate(all="ignore"):
-      return _of_values(
-          np.asarray(np.logspace(start, stop, num, endpoint, base)), dtype)
+      return made_here(_rounded(np.power(base, exponents), dtype))
   return _logspace(start, stop, num, bool(endpoint), base, dtype, inexact, index(axis))
 
 
@@ -216,7 +221,8 @@ def geomspace(
   num, dtype, inexact = _checked("geomspace", num, dtype, start, stop)
   known = type(start) in _NUMBERS and type(stop) in _NUMBERS and start and stop
   if known and (inexact.kind == "c" or (start > 0) == (stop > 0)):
-    return _of_values(np.asarray(np.geomspace(start, stop, num, endpoint)), dtype)
+    return made_here(
+        _rounded(np.asarray(np.geomspace(start, stop, num, endpoint)), dtype))
   return _geomspace(start, stop, num, bool(endpoint), dtype, inexact, index(axis))
 
 
