@@ -19,6 +19,7 @@ from gnomon.numpy._promotion import (
   check_arraylike,
   promote_dtypes_inexact,
 )
+from gnomon.numpy._quantile_places import METHODS, Host, Traced, positions
 from gnomon.numpy._reductions import Axis, elements, prepare
 from gnomon.numpy._values import (
   array_of,
@@ -36,107 +37,15 @@ from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array
 
-# Where between the ordered elements a quantile lies: Hyndman and Fan (1996), "Sample
-# quantiles in statistical packages", number 4 to 9: alpha and beta such that the
-# position, counted from 0, is n q + alpha + q (1 - alpha - beta) - 1.
-_CONTINUOUS = {
-    "interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
-    "linear": (1.0, 1.0), "median_unbiased": (1 / 3, 1 / 3),
-    "normal_unbiased": (3 / 8, 3 / 8)}
-_NEAREST = ("lower", "higher", "midpoint", "nearest")
-_STEPS = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation")
-_METHODS = (*_CONTINUOUS, *_NEAREST, *_STEPS)
-
 
 def _check(name: str, out: Any, overwrite_input: bool, method: str) -> None:
   if overwrite_input or out is not None:
     raise ValueError(
         f"{name} does not support overwrite_input=True or an argument out: arrays cannot "
         "be changed")
-  if method not in _METHODS:
+  if method not in METHODS:
     raise ValueError(
-        f"{name}: the method {method!r} is unknown; there are {', '.join(_METHODS)}")
-
-
-# ---- positions
-
-
-class _Host:
-  """What positions need of an array library: NumPy, in double precision."""
-
-  floor, ceil, where = np.floor, np.ceil, np.where
-  minimum, maximum = np.minimum, np.maximum
-
-
-class _Traced:
-  """The same on traced arrays."""
-
-  floor, ceil = lax.floor, lax.ceil
-
-  @staticmethod
-  def where(mask: Any, x: Any, y: Any) -> Any:
-    shape = typeof(mask).shape
-    return select_n(mask, _wide(y, x, shape), _wide(x, y, shape))
-
-  @staticmethod
-  def minimum(x: Any, y: Any) -> Any:
-    return lax.min(x, y)
-
-  @staticmethod
-  def maximum(x: Any, y: Any) -> Any:
-    return lax.max(x, y)
-
-
-def _wide(x: Any, other: Any, shape: tuple[int, ...]) -> Any:
-  dtype = typeof(other if isinstance(x, (int, float)) else x).dtype
-  return spread("quantile",
-      array_of(scalar(x, dtype) if isinstance(x, (int, float)) else x),
-                shape)
-
-
-def _positions(q: Any, n: Any, method: str, xp: Any) -> tuple[Any, Any, Any]:
-  """Two indices for each quantile, and the weight of the element at the second one.
-
-  `n` is the number of elements, as a number or an array of floats.
-  """
-  if method in _CONTINUOUS:
-    alpha, beta = _CONTINUOUS[method]
-    at = q * n + (q * (1 - alpha - beta) + (alpha - 1))
-    if method == "linear":
-      at = q * (n - 1)
-  elif method in _NEAREST:
-    at = q * (n - 1)
-  else:
-    at = q * n - (1.5 if method == "closest_observation" else 1)
-  low = xp.floor(at)
-  weight = at - low
-  if method == "lower":
-    weight = weight * 0
-  elif method == "higher":
-    low, weight = xp.ceil(at), weight * 0
-  elif method == "midpoint":
-    weight = xp.where(weight > 0, 0.5, weight)
-  elif method == "nearest":
-    weight = _to_even(low, weight, xp)
-  elif method == "inverted_cdf":
-    weight = xp.where(weight > 0, 1.0, weight)
-  elif method == "averaged_inverted_cdf":
-    weight = xp.where(weight > 0, 1.0, weight + 0.5)
-  elif method == "closest_observation":
-    # It counts from 1: an index that is even there is odd here.
-    weight = xp.where((weight == 0) & (low - 2 * xp.floor(low / 2) == 1), 0.0,
-        weight * 0 + 1)
-  last = n - 1
-  first = xp.maximum(low, low * 0)
-  return (
-      xp.minimum(first, last), xp.minimum(xp.maximum(low + 1, low * 0), last),
-      xp.where(low < 0, 0.0, weight))
-
-
-def _to_even(low: Any, weight: Any, xp: Any) -> Any:
-  """0 or 1, whichever is nearer; where both are, the one that leads to an even index."""
-  odd = low - 2 * xp.floor(low / 2)
-  return xp.where(weight == 0.5, odd, xp.where(weight > 0.5, 1.0, weight * 0))
+        f"{name}: the method {method!r} is unknown; there are {', '.join(METHODS)}")
 
 
 # ---- the data
@@ -258,7 +167,7 @@ def _places(
   share = np.asarray(q, np.float64) / (100.0 if percent else 1.0)
   _check_rank(name, share)
   with np.errstate(invalid="ignore"):
-    low, high, weight = _positions(share, n, method, _Host)
+    low, high, weight = positions(share, n, method, Host)
   nan = np.isnan(share)
   index = promise_index(n)
   weight = np.where(nan, np.nan, weight).astype(real)[()]
@@ -323,7 +232,7 @@ def _quantile_traced(
     a: Any, q: Any, n: int, axis: Axis, method: str, keepdims: bool, name: str,
     percent: bool) -> Any:
   q = _as_quotient(name, q, percent)
-  low, high, weight = _positions(q, scalar(n, typeof(q).dtype), method, _Traced)
+  low, high, weight = positions(q, scalar(n, typeof(q).dtype), method, Traced)
   index = promise_index(n)
   zero = scalar_like(0, low)
   low, high = (convert(choose(lax.eq(q, q), i, zero), index) for i in (low, high))
@@ -350,8 +259,8 @@ def _nan_quantile(
   full = (*typeof(q).shape, *kept)
   exact = typeof(q).dtype
   of = spread(name, convert(lax.max(count, np.int32(1)), exact), full)
-  low, high, weight = _positions(
-      broadcast_in_dim(q, full, tuple(range(lead))), of, method, _Traced)
+  low, high, weight = positions(
+      broadcast_in_dim(q, full, tuple(range(lead))), of, method, Traced)
   index = promise_index(n)
   low, high = (_pick_each(x, convert(i, index), d, lead) for i in (low, high))
   out = _mix(low, high, convert(weight, aval.dtype))
