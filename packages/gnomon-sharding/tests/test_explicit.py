@@ -115,6 +115,29 @@ with gnomon.set_mesh(auto):
 with pytest.raises(ValueError, match="there is no mesh"):
   auto_axes(double, out_sharding=P())(value)
 """,
+    "parts": """
+from gnomon.experimental.shard_alike import shard_alike
+f = gnomon.shard_map(
+  lambda p: (lax.psum(p, "x"), lax.mul(p, 2.0)), mesh=mesh, in_specs=P("x", "y"),
+  out_specs=(P(None, "y"), P("x", "y")))
+for given in (value, x):
+  for run in (f, gnomon.jit(f)):
+    sums, twice = run(given)
+    at(sums, P(None, "y"), value.reshape(4, 2, 4).sum(0))
+    at(twice, P("x", "y"), 2 * value)
+with gnomon.set_mesh(mesh):
+  at(gnomon.grad(lambda x: total(f(x)[1]))(x), P("x", "y"), np.full((8, 4), 2.0))
+  rows = gnomon.reshard(value, P("x"))
+  each = gnomon.smap(lambda p: lax.psum(p, "x"), in_axes=0, out_axes=None, axis_name="x")
+  same(each(rows), value.reshape(4, 2, 4).sum(0))
+  inferred = gnomon.smap(lambda p: lax.mul(p, p), out_axes=0, axis_name="x")
+  same(inferred(rows), value * value)
+with pytest.raises(ValueError, match="context mesh cannot be empty"):
+  each(value)
+alike = gnomon.jit(lambda x: shard_alike(x, lax.full((8, 4), 1.0))[1])
+divided = gnomon.device_put(value, NamedSharding(auto, P("x")))
+assert alike(divided).sharding.spec == P("x")
+""",
     "ahead of time": """
 place = NamedSharding(mesh, P("x", "y"))
 struct = gnomon.ShapeDtypeStruct((8, 4), np.float32, sharding=place)

@@ -23,7 +23,8 @@ SLICES: Mapping[str, str] = {  # submodule -> distribution that provides it
     "test_util": "gnomon-testing",
 }
 # Functions of `gnomon` that other distributions bring: their module.
-FUNCTIONS: Mapping[str, str] = {"pmap": "spmd", "shard_map": "spmd"}
+FUNCTIONS: Mapping[str, str] = {
+    "pmap": "spmd", "shard_map": "spmd", "smap": "spmd"}
 # Core's own modules that `import gnomon` does not load, but on first use.
 LAZY: frozenset[str] = frozenset({
     "ad", "ad_checkpoint", "api_util", "checkpoint_policies", "custom_batching",

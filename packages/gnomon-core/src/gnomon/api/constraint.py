@@ -7,14 +7,13 @@ from typing import Any
 
 from gnomon.api import tools
 from gnomon.core.derive import linear
-from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, programs_in
 from gnomon.core.mesh import current_abstract_mesh
 from gnomon.core.partition_spec import UNCONSTRAINED
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
 from gnomon.core.shardings import attribute
 from gnomon.core.types import typeof
-from gnomon.runtime import shardings, spread
+from gnomon.runtime import shardings
 from gnomon.runtime.shardings import is_place
 from gnomon.tree_util import flatten_axes
 
@@ -107,20 +106,3 @@ def _(axis: Any, args: Sequence[Any], dims: Sequence[Any], *, sharding: Any) -> 
     entries.insert(d, UNCONSTRAINED)
     sharding = sharding.update(spec=sharding.spec.update(partitions=tuple(entries)))
   return sharding_constraint_p.apply(x, sharding=sharding), [d]
-
-
-def constraints_of(jaxpr: ClosedJaxpr | Jaxpr) -> list[Any]:
-  """The shardings over several devices that a program asks for, at any depth."""
-  found: list[Any] | None = jaxpr.memo.get("constraints")
-  if found is None:
-    found = jaxpr.memo["constraints"] = []
-    inner = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
-    for e in inner.eqns:
-      if e.primitive is sharding_constraint_p and spread.spans(e.params["sharding"]):
-        found.append(e.params["sharding"])
-      elif e.primitive.name == "reshard" and e.params["dst_sharding"].mesh.size > 1:
-        found.append(e.params["dst_sharding"])
-      elif e.primitive.call:
-        for program in programs_in(e.params):
-          found += constraints_of(program)
-  return found

@@ -11,6 +11,7 @@ from gnomon.core.derive import elementwise_batch, linear
 from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import impl_rule, lower, typing_rule
+from gnomon.core.shardings import is_abstract
 from gnomon.core.trace import Tracer
 from gnomon.core.types import Valueless, WrappedArray
 from gnomon.runtime import backends
@@ -82,7 +83,8 @@ def device_of(place: Any) -> Any:
 
 def _put(x: Any, place: Any) -> Any:
   if type(place) is PartitionSpec or (
-      isinstance(place, arrays.Sharding) and len(place._internal_device_list) > 1):
+      isinstance(place, arrays.Sharding)
+      and (is_abstract(place) or len(place._internal_device_list) > 1)):
     return _spread(x, place)
   device = device_of(place)
   aval = tools.check_leaf(x, "device_put", lambda: "x")
@@ -113,8 +115,8 @@ def _spread(x: Any, place: Any) -> Any:
 
   tools.check_leaf(x, "device_put", lambda: "x")
   sharding = shardings.resolve(place)
-  if isinstance(x, Tracer):
-    if getattr(sharding, "mesh", None) is not None and sharding.mesh.explicit_axes:
+  if is_abstract(sharding) or isinstance(x, Tracer):
+    if isinstance(sharding, shardings.NamedSharding) and sharding.mesh.explicit_axes:
       return reshard(x, place)
     return constrain(x, place)
   if isinstance(x, WrappedArray):

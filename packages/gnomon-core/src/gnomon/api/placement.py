@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gnomon.api.constraint import constrain, constraints_of
+from gnomon.api.constraint import constrain
 from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.shardings import is_abstract
 from gnomon.runtime import spread
@@ -71,7 +71,7 @@ def is_spread(info: Any, traced: Any, operands: Sequence[Any]) -> bool:
   """Whether a call is for a program over several devices."""
   return (
       info.shardings is not None or any(map(spread.is_spread, operands))
-      or bool(constraints_of(traced.jaxpr)))
+      or bool(spread.constraints_of(traced.jaxpr)))
 
 
 def run_spread(
@@ -85,7 +85,7 @@ def run_spread(
   asked_in, asked_out = _asked_in(info, tree), _asked_out(info, traced.out_tree)
   results, exe = spread.run_spread(
       traced.jaxpr, info.name, operands, asked_in, asked_out,
-      constraints=constraints_of(traced.jaxpr), donated=donated,
+      constraints=spread.constraints_of(traced.jaxpr), donated=donated,
       keep_unused=info.keep_unused, options=info.options)
   n = len(exe.const_args)
   plain = all(type(x) is arrays.Array for x in [*operands, *results])
@@ -110,7 +110,7 @@ def of_stages(
     ValueError: an argument is elsewhere than its sharding says.
   """
   said = [_said(x) for x in leaves]
-  constraints = constraints_of(traced.jaxpr)
+  constraints = spread.constraints_of(traced.jaxpr)
   if info.shardings is None and not constraints and not any(map(spread.spans, said)):
     return None
   asked_in, asked_out = _asked_in(info, tree), _asked_out(info, traced.out_tree)

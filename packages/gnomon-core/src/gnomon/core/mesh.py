@@ -5,8 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
@@ -42,9 +41,7 @@ class AbstractDevice:
 
   __slots__ = ("device_kind", "num_cores", "platform")
 
-  def __init__(
-      self, device_kind: str, num_cores: int | None = None, *, platform: str = "",
-  ) -> None:
+  def __init__(self, device_kind: str, num_cores: int | None, platform: str) -> None:
     self.device_kind, self.num_cores, self.platform = device_kind, num_cores, platform
 
   def _key(self) -> tuple[Any, ...]:
@@ -459,6 +456,16 @@ def current_mesh() -> Mesh:
   return _mesh.get()
 
 
+def mesh_like(shape: AbstractMesh) -> Mesh | None:
+  """The mesh in force if it has this shape, or else the only mesh that has it."""
+  here = _mesh.get()
+  if here.shape_tuple == shape.shape_tuple:
+    return here
+  found = [m for m in list(Mesh._made.values()) if m.shape_tuple == shape.shape_tuple]
+  same = [m for m in found if m.axis_types == shape.axis_types]
+  return same[0] if len(same) == 1 else found[0] if len(found) == 1 else None
+
+
 def current_abstract_mesh() -> AbstractMesh:
   """The shape of the mesh in force; the empty one if none is."""
   found = _abstract_mesh.get()
@@ -499,19 +506,28 @@ class set_mesh:
     _abstract_mesh.reset(self._abstract_token)
 
 
-@contextmanager
-def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[None]:
+class use_abstract_mesh:
   """Puts the shape of a mesh in force inside a `with` block, for tracing.
+
+  Args:
+    mesh: an `AbstractMesh`.
 
   Raises:
     ValueError: `mesh` is not an AbstractMesh.
   """
-  if not isinstance(mesh, AbstractMesh):
-    raise ValueError(  # noqa: TRY004 -- as set_mesh
-        f"use_abstract_mesh takes a gnomon.sharding.AbstractMesh, got {mesh!r} of type "
-        f"{type(mesh).__name__}")
-  token = _abstract_mesh.set(mesh)
-  try:
-    yield
-  finally:
-    _abstract_mesh.reset(token)
+
+  __slots__ = ("_mesh", "_tokens")
+
+  def __init__(self, mesh: AbstractMesh) -> None:
+    if not isinstance(mesh, AbstractMesh):
+      raise ValueError(  # noqa: TRY004 -- as set_mesh
+          f"use_abstract_mesh takes a gnomon.sharding.AbstractMesh, got {mesh!r} of type "
+          f"{type(mesh).__name__}")
+    self._mesh = mesh
+    self._tokens: list[Any] = []
+
+  def __enter__(self) -> None:
+    self._tokens.append(_abstract_mesh.set(self._mesh))
+
+  def __exit__(self, *_: object) -> None:
+    _abstract_mesh.reset(self._tokens.pop())

@@ -250,6 +250,10 @@ class Tracer:
     return self.aval.weak_type  # type: ignore[no-any-return]
 
   @property
+  def sharding(self) -> Any:
+    raise AttributeError("sharding")  # `array_hook` says why: a type's may be known
+
+  @property
   def committed(self) -> bool:
     return False
 

@@ -317,6 +317,10 @@ class ShapedArray(AbstractValue):
       raise ValueError(f"axis {spec} of {self} has size {self.shape[spec]}, not {size}")
     return self.update(shape=self.shape[:spec] + self.shape[spec + 1:])
 
+  def raise_val(self, val: Any) -> Any:
+    """The value itself: it is an array."""
+    return val
+
   def vspace_add(self, x: Any, y: Any) -> Any:
     """The sum of two arrays."""
     return x + y

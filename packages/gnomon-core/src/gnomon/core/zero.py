@@ -18,6 +18,12 @@ class Zero:
   def __repr__(self) -> str:
     return f"Zero({self.aval})"
 
+  def instantiate(self) -> Any:
+    """The zeros as an array."""
+    from gnomon.core.structural import zeros_like_aval  # arrays come after their types
+
+    return zeros_like_aval(self.aval)
+
   @staticmethod
   def from_primal_value(x: Any) -> Zero:
     """The zero tangent of a primal value."""

@@ -2,5 +2,8 @@
 
 from __future__ import annotations
 
+from gnomon.api.layout_constraint import with_layout_constraint as with_layout_constraint
 from gnomon.runtime.layout import Format as Format
 from gnomon.runtime.layout import Layout as Layout
+
+__all__ = ["Format", "Layout", "with_layout_constraint"]

@@ -151,7 +151,8 @@ def _compiled(
   global _several_devices, _careful
   if backends.device_count() > 1:
     _several_devices = _careful = True
-  if _several_devices and any(map(_is_spread, args)):
+  if _several_devices and (
+      any(map(_is_spread, args)) or (primitive.call and _asks_for_devices(params))):
     return _over_devices(primitive, args, params, key)
   device = common_device(args, primitive.name)
   args, places = _once(args)
@@ -195,6 +196,13 @@ def _is_spread(x: Any) -> bool:
   return type(x) is Array and len(x._sharding._internal_device_list) > 1
 
 
+def _asks_for_devices(params: dict[str, Any]) -> bool:
+  """Whether a program says where its values are to be."""
+  from gnomon.runtime import spread  # few processes have several devices
+
+  return any(map(spread.constraints_of, programs_in(params)))
+
+
 def _over_devices(
     primitive: Primitive, args: list[Any], params: dict[str, Any], key: Any) -> Any:
   """An operation on arrays of which some are on several devices."""
@@ -207,7 +215,8 @@ def _over_devices(
     jaxpr = _spread_programs[key] = trace_to_closed(
         lambda *xs: get_current().process(primitive, xs, params), [x.aval for x in args])
   outs, _ = spread.run_spread(
-      jaxpr, primitive.name, args, [None] * len(args), [None] * len(jaxpr.out_avals))
+      jaxpr, primitive.name, args, [None] * len(args), [None] * len(jaxpr.out_avals),
+      constraints=spread.constraints_of(jaxpr))
   return outs
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.core import events
-from gnomon.core.jaxpr import ClosedJaxpr
-from gnomon.core.mesh import Mesh, current_mesh
+from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, programs_in
+from gnomon.core.mesh import Mesh, mesh_like
 from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.reshard import reshard_p
@@ -50,6 +50,25 @@ def spans(sharding: Any) -> bool:
   return isinstance(sharding, arrays.Sharding) and sharding.num_devices > 1
 
 
+def constraints_of(program: ClosedJaxpr | Jaxpr) -> list[Any]:
+  """The shardings over several devices that a program asks for, at any depth."""
+  found: list[Any] | None = program.memo.get("constraints")
+  if found is None:
+    found = program.memo["constraints"] = []
+    inner = program.jaxpr if isinstance(program, ClosedJaxpr) else program
+    for e in inner.eqns:
+      name, params = e.primitive.name, e.params
+      if name == "sharding_constraint" and spans(params["sharding"]):
+        found.append(params["sharding"])
+      elif e.primitive is reshard_p and params["dst_sharding"].mesh.size > 1:
+        mesh, own = params["concrete_mesh"], params["dst_sharding"]
+        found.append(own if mesh is None else NamedSharding(mesh, own.spec))
+      elif e.primitive.call:
+        for inside in programs_in(params):
+          found += constraints_of(inside)
+  return found
+
+
 # ---- where operands go ----------------------------------------------------------------
 
 
@@ -64,10 +83,12 @@ def mesh_of(
   mesh: Mesh | None = None
   devices: Any = None
   origin = ""
-  if any(s is not None and is_abstract(s) for s in shardings):
+  shapes = [s.mesh for s in shardings if s is not None and is_abstract(s)]
+  if shapes:
     shardings = [s for s in shardings if s is None or not is_abstract(s)]
-    if not current_mesh().empty:  # it is the mesh whose shape these have
-      shardings.append(replicated(current_mesh()))
+    known = mesh_like(shapes[0])
+    if known is not None:
+      shardings.append(replicated(known))
   for i, x in enumerate(operands):
     x = physical(x)
     if type(x) is Array and x._committed:
@@ -93,7 +114,8 @@ def _same(
         f"Received incompatible devices for jitted computation. {what}: {origin} is on "
         f"the devices {[d.id for d in devices]}, {name} on {[d.id for d in own]}. Move "
         "them to the same devices with gnomon.device_put")
-  if mesh is None and isinstance(sharding, NamedSharding):
+  if isinstance(sharding, NamedSharding) and (
+      mesh is None or (sharding.mesh.explicit_axes and not mesh.explicit_axes)):
     mesh = sharding.mesh
   return mesh, own, origin or name
 
@@ -235,8 +257,10 @@ def _annotate(
 def _(x: Any, *, dst_sharding: Any, concrete_mesh: Any) -> tuple[Any]:
   if concrete_mesh is None:
     own = getattr(x, "_sharding", None)
-    concrete_mesh = own.mesh if isinstance(own, NamedSharding) else current_mesh()
-  if concrete_mesh.shape_tuple != dst_sharding.mesh.shape_tuple:
+    concrete_mesh = own.mesh if isinstance(own, NamedSharding) else None
+  if concrete_mesh is None or concrete_mesh.shape_tuple != dst_sharding.mesh.shape_tuple:
+    concrete_mesh = mesh_like(dst_sharding.mesh)
+  if concrete_mesh is None:
     raise ValueError(
         f"reshard to {dst_sharding}: its devices are not known; put their mesh in force "
         "with gnomon.set_mesh")

@@ -17,17 +17,19 @@ from gnomon import lax
 from gnomon.api import tools
 from gnomon.api.constraint import constrain
 from gnomon.api.jit import jit
+from gnomon.api.reshard import auto_axes
 from gnomon.api.vmap import vmap
-from gnomon.core.mesh import current_mesh
+from gnomon.core.mesh import AxisType, current_mesh, use_abstract_mesh
 from gnomon.core.partition_spec import axes_of
 from gnomon.core.structural import reshape, transpose
 from gnomon.core.types import typeof
 from gnomon.runtime.shardings import NamedSharding, check_spec
 from gnomon.runtime.spread import spans
 from gnomon.sharding import AbstractMesh, Mesh, PartitionSpec
-from gnomon.tree_util import flatten_axes
+from gnomon.tree_util import flatten_axes, tree_map
 
 _UNSAID: Any = object()
+P = PartitionSpec
 
 
 def shard_map(
@@ -77,6 +79,8 @@ def shard_map(
     if where.empty:
       raise ValueError(
           "shard_map needs a mesh: give one, or put one in force with gnomon.set_mesh")
+    if where.explicit_axes:
+      return _under_types(where, args)
     axes = tuple(a for a in where.axis_names if not axis_names or a in axis_names)
     leaves, tree = tools.flatten(args)
     ins = flatten_axes("shard_map in_specs", tree, _as_tuple(specs, len(args)))
@@ -100,6 +104,17 @@ def shard_map(
     return out_tree.unflatten([
         _join(x, _checked(s, where, axes, "out_specs"), where, axes)
         for x, s in zip(outs, out)])
+
+  def _under_types(where: Any, args: Any) -> Any:
+    """As over a mesh of which types do not speak; the results' types speak of it."""
+    inner = shard_map(
+        fun, out_specs=out_specs, in_specs=specs, axis_names=axis_names,
+        mesh=where.update(axis_types=(AxisType.Auto,) * len(where.axis_names)))
+    places = tree_map(
+        lambda s: NamedSharding(where, P() if s is None else s), out_specs,
+        is_leaf=lambda s: s is None)
+    with use_abstract_mesh(where.abstract_mesh):
+      return auto_axes(inner, out_sharding=places)(*args)
 
   return functools.wraps(fun)(jit(whole))
 
