@@ -10,7 +10,8 @@ from gnomon import custom_jvp, lax
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_args_inexact
-from gnomon.scipy.special._series import chebyshev
+from gnomon.scipy.special._faddeeva import scaled_complement
+from gnomon.scipy.special._series import chebyshev, widened
 
 _SQRT_HALF = math.sqrt(0.5)
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
@@ -91,7 +92,7 @@ def erfcx(x: Any) -> Any:
   r"""The scaled complement of the error function, :math:`e^{x^2} \text{erfc}(x)`.
 
   Args:
-    x: array or number, not complex; the result overflows below -26 (float64).
+    x: array or number, real or complex; the result overflows below -26 (float64).
 
   >>> from gnomon.scipy import special
   >>> special.erfcx(0.0).item()
@@ -101,14 +102,16 @@ def erfcx(x: Any) -> Any:
     TypeError: `x` is no array and no number.
   """
   (x,) = promote_args_inexact("erfcx", x)
-  x, narrow = _widened(x)
+  if typeof(x).dtype.kind == "c":
+    return scaled_complement(x)
+  x, narrow = widened(x)
   below = x < 0
   value = _half_erfcx(gnp.abs(x))
-  grown = _exp_of_square(gnp.where(below, x, 0), 1)
+  grown = exp_of_square(gnp.where(below, x, 0), 1)
   return narrow(gnp.where(below, 2 * grown - value, value))
 
 
-def _exp_of_square(x: Any, factor: float) -> Any:
+def exp_of_square(x: Any, factor: float) -> Any:
   """The exponential of `factor x**2`, with the rounding error of the square made good.
 
   The square of the leading digits is exact; the rest is small (W. J. Cody, 1969).
@@ -118,14 +121,6 @@ def _exp_of_square(x: Any, factor: float) -> Any:
   value = gnp.exp(factor * high * high)
   more = gnp.where(gnp.isfinite(value), value, 0) * gnp.expm1(factor * low)
   return value + more  # of a product of two exponentials, XLA would make one
-
-
-def _widened(x: Any) -> tuple[Any, Any]:
-  """A value of 16 bits in 32, and how to get back."""
-  dtype = typeof(x).dtype
-  if dtype.itemsize > 2:
-    return x, lambda y: y
-  return x.astype(gnp.float32), lambda y: y.astype(dtype)
 
 
 @compiled()
@@ -152,13 +147,13 @@ def _ndtr(x: Any) -> Any:
   """In the middle by the error function; outside, by the scaled complement's tail."""
   inside = gnp.abs(x) < 1
   middle = 0.5 + 0.5 * lax.erf(gnp.where(inside, x, 0) * _SQRT_HALF)
-  tail = _tail(gnp.where(inside, 1, gnp.abs(x)))
-  return gnp.where(inside, middle, gnp.where(x > 0, 1 - tail, tail))
+  beyond = tail(gnp.where(inside, 1, gnp.abs(x)))
+  return gnp.where(inside, middle, gnp.where(x > 0, 1 - beyond, beyond))
 
 
-def _tail(x: Any) -> Any:
+def tail(x: Any) -> Any:
   """The probability of more than `x`, for x of 0 or more."""
-  return 0.5 * _half_erfcx(x * _SQRT_HALF) * _exp_of_square(x, -0.5)
+  return 0.5 * _half_erfcx(x * _SQRT_HALF) * exp_of_square(x, -0.5)
 
 
 @custom_jvp
@@ -169,7 +164,7 @@ def _log_ndtr(x: Any) -> Any:
   low = gnp.log(_half_erfcx(far * _SQRT_HALF)) - math.log(2) - 0.5 * far * far
   middle = gnp.where(left | right, 0, x)
   inner = gnp.log1p(-0.5 * lax.erfc(middle * _SQRT_HALF))
-  high = gnp.log1p(-_tail(gnp.where(right, x, 1)))
+  high = gnp.log1p(-tail(gnp.where(right, x, 1)))
   return gnp.where(left, low, gnp.where(right, high, inner))
 
 
@@ -203,7 +198,7 @@ def log_ndtr(x: Any, series_order: int = 3) -> Any:
   """
   del series_order
   (x,) = promote_args_inexact("log_ndtr", x)
-  x, narrow = _widened(x)
+  x, narrow = widened(x)
   return narrow(_log_ndtr(x))
 
 
@@ -222,7 +217,7 @@ def ndtri(p: Any) -> Any:
     TypeError: `p` is no array and no number.
   """
   (p,) = promote_args_inexact("ndtri", p)
-  p, narrow = _widened(p)
+  p, narrow = widened(p)
   return narrow(_ndtri(p))
 
 

@@ -13,6 +13,7 @@ from gnomon import lax
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_args_inexact
+from gnomon.scipy.special._complex_gamma import is_complex, log_gamma
 
 
 @compiled()
@@ -37,7 +38,8 @@ def loggamma(x: Any) -> Any:
   r"""The logarithm of the gamma function, elementwise; nan where that is negative.
 
   Args:
-    x: array or number, not complex.
+    x: array or number; of complex numbers, the branch that is real on the positive axis
+      and has its cut along the negative one.
 
   >>> from gnomon.scipy import special
   >>> special.loggamma(2.0).item(), special.loggamma(-0.5).item()
@@ -47,6 +49,8 @@ def loggamma(x: Any) -> Any:
     TypeError: `x` is no array and no number.
   """
   (x,) = promote_args_inexact("loggamma", x)
+  if is_complex(x):
+    return log_gamma(x)
   return gnp.where(x < 0, gnp.nan, lax.lgamma(x))
 
 
@@ -78,8 +82,8 @@ def gamma(x: Any) -> Any:
   r"""The gamma function, :math:`\int_0^\infty t^{x-1} e^{-t} dt`, elementwise.
 
   Args:
-    x: array or number, not complex; the result is nan at the negative integers, and inf
-      with the sign of the zero at 0.
+    x: array or number, real or complex; the result is nan at the negative integers, and
+      inf with the sign of the zero at 0.
 
   >>> from gnomon.scipy import special
   >>> round(special.gamma(5.0).item(), 4)
@@ -89,6 +93,8 @@ def gamma(x: Any) -> Any:
     TypeError: `x` is no array and no number.
   """
   (x,) = promote_args_inexact("gamma", x)
+  if is_complex(x):
+    return gnp.exp(log_gamma(x))
   return gammasgn(x) * gnp.exp(lax.lgamma(x))
 
 
@@ -116,7 +122,8 @@ def factorial(n: Any, exact: bool = False) -> Any:
   return gnp.where(n < 0, 0, gnp.exp(lax.lgamma(n + 1)))
 
 
-def _is_pole(x: Any) -> Any:
+def is_pole(x: Any) -> Any:
+  """Where the gamma function is infinite."""
   return (x <= 0) & (gnp.floor(x) == x)
 
 
@@ -128,7 +135,7 @@ def _betaln(a: Any, b: Any) -> Any:
   # where large is an integer that keeps the sum at or below 0. Reflection moves it:
   # B(-n, m) = (-1)^m B(n + 1 - m, m).
   n = -small
-  both = _is_pole(small) & (large > 0) & (gnp.floor(large) == large) & (large <= n)
+  both = is_pole(small) & (large > 0) & (gnp.floor(large) == large) & (large <= n)
   first = gnp.where(both, n + 1 - large, 1)
   other = gnp.where(both, large, 1)
   moved = lax.lgamma(first) + (lax.lgamma(other) - lax.lgamma(first + other))
@@ -182,12 +189,12 @@ def beta(a: Any, b: Any) -> Any:
   """
   a, b = gnp.broadcast_arrays(*promote_args_inexact("beta", a, b))
   small, large = gnp.minimum(a, b), gnp.maximum(a, b)
-  finite = _is_pole(small) & (large > 0) & (gnp.floor(large) == large) & (large <= -small)
+  finite = is_pole(small) & (large > 0) & (gnp.floor(large) == large) & (large <= -small)
   odd = large - 2 * gnp.floor(large / 2) != 0
   sign = gnp.where(
       finite, gnp.where(odd, -1, 1),
       gammasgn(a) * gammasgn(b) * gammasgn(gnp.where(finite, 1, a + b)))
-  at_zero = _is_pole(a + b) & ~_is_pole(a) & ~_is_pole(b)  # a pole below: the value is 0
+  at_zero = is_pole(a + b) & ~is_pole(a) & ~is_pole(b)  # a pole below: the value is 0
   return gnp.where(at_zero, 0, sign * gnp.exp(_betaln(a, b)))
 
 
