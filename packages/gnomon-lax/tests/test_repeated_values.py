@@ -22,6 +22,7 @@ from gnomon.lax.linalg._matrix import (
   real_part,
   rows,
 )
+from gnomon.lax.linalg._order import inverse_order, take_columns
 
 L = lax.linalg
 R = np.random.default_rng(3)
@@ -179,6 +180,35 @@ def test_functions_by_singular_values(shape: tuple[int, int], kind: str) -> None
       for got, want in (
           (g, of_any(x, weight)), (forward, of_any(x, t)), (linear, of_any(x, t))):
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["real", "complex"])
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
+def test_qr_of_any_rank(shape: tuple[int, int], kind: str) -> None:
+  """`q r` is the matrix itself, and `r^H r` its square, whatever the rank."""
+  m, n = shape
+
+  def product(x: Any) -> Any:
+    if kind == "real":
+      return mm(*L.qr(x, full_matrices=m > n))
+    q, r, order = L.qr(x, full_matrices=False, pivoting=True)
+    return take_columns(mm(q, r), inverse_order(order))
+
+  def square(x: Any) -> Any:
+    r = L.qr(x, full_matrices=False)[1]
+    return mm(adjoint(r), r)
+
+  run = all_modes(product)
+  run_square = gnomon.jit(lambda x, t: (
+      gnomon.jvp(square, (x,), (t,))[1], gnomon.linearize(square, x)[1](t)))
+  for rank in range(min(m, n) + 1):
+    x = numbers(m, rank, kind=kind) @ numbers(rank, n, kind=kind)
+    weight, t = numbers(m, n, kind=kind), numbers(m, n, kind=kind)
+    for got, want in zip(run(x, weight, t), (weight, t, t)):
+      np.testing.assert_allclose(got, want, atol=1e-10)
+    want = np.conj(x.T) @ t
+    for got in run_square(x, t):
+      np.testing.assert_allclose(got, want + np.conj(want.T), atol=1e-10)
 
 
 def other_functions() -> dict[str, tuple[Any, Any]]:

@@ -7,34 +7,45 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.api.stopping import stop_gradient
 from gnomon.core.primitive import Primitive
-from gnomon.core.rule import jvp_rule, lower, typing_rule
-from gnomon.core.structural import full
+from gnomon.core.rule import jvp_rule, linearize_rule, lower, typing_rule
+from gnomon.core.structural import broadcast_in_dim, convert, full, select_n
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
-from gnomon.lax._arithmetic import add, neg, sub
+from gnomon.lax._arithmetic import add, div, mul, neg, sub
+from gnomon.lax._comparison import eq
+from gnomon.lax._complex import abs as modulus
 from gnomon.lax._complex import complex, imag
+from gnomon.lax._control.cond import cond
 from gnomon.lax._programs import lower_as
+from gnomon.lax._reduction import reduce_max, reduce_or
 from gnomon.lax._shape import concatenate
 from gnomon.lax.linalg import _lapack
+from gnomon.lax.linalg._equal import elsewhere, vanishing, where
 from gnomon.lax.linalg._matrix import (
   adjoint,
   batch_leading,
+  cast,
   check_matrices,
   check_same,
+  columns,
   diagonal,
   eye,
   eye_mask,
   is_complex,
   masked,
   mm,
+  number,
   rows,
   tril,
   triu,
+  with_diagonal,
 )
 from gnomon.lax.linalg._order import take_columns
 from gnomon.lax.linalg._parts import bottom_rows, left_columns, right_columns, top_rows
 from gnomon.lax.linalg._triangular import triangular_solve
+from gnomon.lax.linalg._turns import Course, follow
 
 Values = Sequence[Any]
 _INT32 = np.dtype(np.int32)
@@ -43,6 +54,9 @@ _INT32 = np.dtype(np.int32)
 def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True,
        use_magma: bool | None = None) -> tuple[Any, ...]:
   """Decomposes matrices: `x = q r`, `q` with orthonormal columns, `r` upper triangular.
+
+  Where the diagonal of `r` is zero, the column of `q` has no derivative; but `q r` has,
+  and what else does not depend on the choice of that column.
 
   Args:
     x: an array of shape `(..., m, n)`.
@@ -108,42 +122,125 @@ lower_as(qr_p, _qr)
 batch_leading(qr_p)
 
 
+# Of x = q r: q^H dq is antihermitian, and dr upper triangular: S. F. Walter, L. Lehmann,
+# R. Lamour, "On evaluating higher-order derivatives of the QR decomposition of tall
+# matrices with full column rank in forward and reverse mode algorithmic differentiation",
+# Optim. Methods Softw. 27, 2012. The columns that complete a square q turn as little as
+# they must. Columns of x beyond a square part only enter r.
+#
+# Where an element of the diagonal of r is zero, its column of q is any that is orthogonal
+# to those before it, and has no derivative. Forward mode takes the one that dx turns to.
+# In reverse mode it stays, and what dx would turn it by times the element of r, which
+# then grows, joins the product q r: see `_turns`.
+
+
 @jvp_rule.define(qr_p)
 def _(primals: Values, tangents: Values, *, pivoting: bool, full_matrices: bool,
       use_magma: bool | None) -> tuple[Values, Values]:
-  """Of x = q r: q^H dq is antihermitian, and dr upper triangular.
+  params = {"full_matrices": full_matrices, "use_magma": use_magma}
+  q, r, *order = qr_p.apply(*primals, pivoting=pivoting, **params)
+  zeros = [Zero(typeof(p).to_tangent_aval()) for p in order]
+  if type(tangents[0]) is Zero:
+    return [q, r, *order], [Zero(typeof(q)), Zero(typeof(r)), *zeros]
+  x, dx = (take_columns(y, order[0]) if order else y for y in (primals[0], tangents[0]))
+  k = min(typeof(dx).shape[-2:])
+  if k:
+    zero = _zeros(r, k)
 
-  S. F. Walter, L. Lehmann, R. Lamour, "On evaluating higher-order derivatives of the QR
-  decomposition of tall matrices with full column rank in forward and reverse mode
-  algorithmic differentiation", Optim. Methods Softw. 27, 2012. The columns that complete
-  a square q turn as little as they must. Columns of x beyond a square part only enter r.
-  """
-  outs = qr_p.apply(
-      *primals, pivoting=pivoting, full_matrices=full_matrices, use_magma=use_magma)
-  q, r, *order = outs
+    def part(q: Any, r: Any) -> Any:
+      moved = _parted(q, r, x, dx, zero, full_matrices)
+      q = qr_p.apply(moved, pivoting=False, **params)[0]
+      return q, triu(mm(adjoint(q), x))
+
+    q, r = cond(
+        reduce_or(zero, tuple(range(typeof(zero).ndim))), part, lambda *qr: qr, q, r)
+  dq, dr, _ = _derivatives(q, r, dx, full_matrices)
+  return [q, r, *order], [dq, dr, *zeros]
+
+
+@linearize_rule.define(qr_p)
+def _(primals: Values, tangents: Values, **params: Any) -> tuple[Values, Values]:
+  q, r, *order = outs = qr_p.apply(*primals, **params)
   zeros = [Zero(typeof(p).to_tangent_aval()) for p in order]
   if type(tangents[0]) is Zero:
     return outs, [Zero(typeof(q)), Zero(typeof(r)), *zeros]
   dx = take_columns(tangents[0], order[0]) if order else tangents[0]
+  dq, dr, rest = _derivatives(q, r, dx, params["full_matrices"])
+  shape = typeof(r).shape
+  n, k = len(shape), min(typeof(dx).shape[-2:])
+  slope = convert(_zeros(r, k), typeof(r).dtype)
+  slope = masked(eye_mask(k, k), columns(slope, top_rows(left_columns(r, k), k)))
+  slope = _padded(_widened(slope, shape[-1] - k), shape)
+  turn = _widened(rest, typeof(q).shape[-1] - k)
+  follow([(dq, Course((n - 1,), turn=turn)), (dr, Course((n - 2,), slope=slope))])
+  return outs, [dq, dr, *zeros]
+
+
+def _zeros(r: Any, k: int) -> Any:
+  """Which elements of the diagonal are zero, within the error of the decomposition."""
+  return vanishing(modulus(diagonal(top_rows(left_columns(r, k), k))))
+
+
+def _parted(
+    q: Any, r: Any, x: Any, dx: Any, zero: Any, full_matrices: bool) -> Any:
+  """A matrix whose q is that of `x + t dx` for a small t."""
+  q, r, x, dx = (stop_gradient(y) for y in (q, r, x, dx))
+  k = typeof(zero).shape[-1]
+  dq, dr, _ = _derivatives(q, r, dx, full_matrices)
+  kept = left_columns(top_rows(dr, k), k)
+  kept = elsewhere(rows(zero, kept), kept)
+  rest = sub(
+      sub(left_columns(dx, k), mm(left_columns(dq, k), left_columns(top_rows(r, k), k))),
+      mm(left_columns(q, k), kept))
+  rest = where(columns(zero, rest), rest)
+  n = typeof(x).ndim
+  size, unit = (reduce_max(modulus(y), (n - 2, n - 1)) for y in (x, rest))
+  size, unit = (
+      select_n(eq(y, number(y, 0)), y, full(typeof(y).shape, 1, typeof(y).dtype))
+      for y in (size, unit))
+  scale = broadcast_in_dim(
+      cast(div(size, unit), rest), typeof(rest).shape, tuple(range(n - 2)))
+  return add(x, _widened(mul(rest, scale), typeof(x).shape[-1] - k))
+
+
+def _derivatives(q: Any, r: Any, dx: Any, full_matrices: bool) -> tuple[Any, Any, Any]:
+  """Those of q and r, and what of dx they leave out, where r has zeros."""
   m, n = typeof(dx).shape[-2:]
   k = min(m, n)
   thin = left_columns(q, k)
   square = left_columns(top_rows(r, k), k)
   dx_1 = left_columns(dx, k)
-  c = triangular_solve(square, mm(adjoint(q), dx_1))  # q^H dx r^-1
+  zero = _zeros(r, k)
+  # What is divided by infinity does not turn.
+  endless = number(r, np.inf)
+  divisor = with_diagonal(square, select_n(
+      zero, diagonal(square), full(typeof(zero).shape, endless, typeof(r).dtype)))
+  inner = mm(adjoint(q), dx_1)
+  c = triangular_solve(divisor, inner)  # q^H dx r^-1
   turn = _antihermitian(top_rows(c, k))
-  dr = mm(sub(top_rows(c, k), turn), square)
+  dr = triu(sub(top_rows(inner, k), mm(turn, square)))
+  dq = mm(thin, turn)
+  if m > k:
+    outside = triangular_solve(divisor, dx_1)
+    dq = add(dq, sub(outside, mm(thin, mm(adjoint(thin), outside))))
+  rest = sub(sub(dx_1, mm(dq, square)), mm(thin, dr))
+  rest = where(columns(zero, rest), rest)
   if n > k:
     dr = concatenate([dr, sub(
         mm(adjoint(thin), right_columns(dx, k)), mm(turn, right_columns(r, k)))],
         typeof(dr).ndim - 1)
   if full_matrices and m > n:
-    return outs, [mm(q, _completed(turn, c, k)), _padded(dr, typeof(r).shape), *zeros]
-  dq = mm(thin, turn)
-  if m > k:
-    inner = triangular_solve(square, dx_1)
-    dq = add(dq, sub(inner, mm(thin, mm(adjoint(thin), inner))))
-  return outs, [dq, dr, *zeros]
+    return mm(q, _completed(turn, c, k)), _padded(dr, typeof(r).shape), rest
+  return dq, dr, rest
+
+
+def _widened(x: Any, more: int) -> Any:
+  """Appends columns of zeros."""
+  if not more:
+    return x
+  shape = typeof(x).shape
+  return concatenate(
+      [x, full((*shape[:-1], more), 0, typeof(x).dtype)], len(shape) - 1)
 
 
 def _antihermitian(c: Any) -> Any:

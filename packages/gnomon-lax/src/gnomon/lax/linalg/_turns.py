@@ -268,7 +268,7 @@ def _select(primals: list[Any], courses: list[Any], **_: Any) -> Course | None:
   shape = typeof(cases[0]).shape
   last = (len(shape) - 2, len(shape) - 1)
   if None in courses and out.turn is None and len(axes) == 1 and axes[0] in last and (
-      shape[-1] == shape[-2]):
+      shape[-2:] == shape[-1:] * 2):
     # A vector as a diagonal matrix: its index is the row's and the column's.
     return out._replace(axes=last)
   return out
