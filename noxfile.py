@@ -398,12 +398,16 @@ def ecosystem(session: nox.Session, library: str) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-  """Compares gnomon's speed with JAX's: `nox -s bench -- --help` for its options."""
-  install(session, wheels(closure({"gnomon"})), "jaxlib==0.10.2")  # as JAX has it
+  """Compares gnomon's speed with JAX's and writes `docs/benchmarks`; `-- --help`."""
+  install(
+      session, wheels(closure({"gnomon"})), "jaxlib==0.10.2",  # as JAX has it
+      *(line for line in GROUPS["docs"] if line.startswith("matplotlib")))
   python = executable(pathlib.Path(session.virtualenv.location))
+  place = "docs/benchmarks/ratios"
   session.run(
-      "python", "benchmarks/run.py", "--gnomon-python", str(python), *session.posargs
-  )
+      "python", "benchmarks/run.py", "--gnomon-python", str(python), "--json",
+      f"{place}.json", "--markdown", f"{place}.md", "--picture", f"{place}.svg",
+      *session.posargs)
 
 
 @nox.session(tags=["ci"])

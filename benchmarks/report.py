@@ -1,4 +1,4 @@
-"""What the measurements say: medians, ratios, groups; as a table and as JSON."""
+"""What the measurements say: medians, ratios, groups; as tables, JSON and a picture."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from workloads import Clock, Workload
 
@@ -89,9 +90,10 @@ def ratio(value: float | None) -> str:
 
 
 def markdown(
-  rows: Sequence[Row], versions: dict[str, str], names: tuple[str, str]
+  rows: Sequence[Row], versions: dict[str, str], names: tuple[str, str],
+  image: Path | None = None,
 ) -> str:
-  """The tables, in Markdown."""
+  """The tables, in Markdown, with the picture if there is one beside them."""
   a, b = names
   common = ", ".join(f"{k} {v}" for k, v in versions.items())
   lines = [
@@ -99,6 +101,7 @@ def markdown(
     "",
     f"{common}. Ratio: {b} / {a}, the median of pairs; below 1, {b} takes less.",
     "",
+    *([f"![The ratios, on a log scale]({image.name})", ""] if image else []),
     "| group | ratio (geometric mean) |",
     "| --- | ---: |",
     *(f"| {group} | {ratio(value)} |" for group, value in groups(rows).items()),
@@ -120,6 +123,34 @@ def markdown(
     )
     lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
   return "\n".join(lines) + "\n"
+
+
+def picture(rows: Sequence[Row], names: tuple[str, str], path: Path) -> None:
+  """Draws the ratios of all workloads, with their quartiles and goals, on a log scale.
+
+  Needs matplotlib. What failed has no point.
+  """
+  import matplotlib.pyplot as plt  # only those who want the picture need it
+
+  shown = [r for r in rows if r.ratio is not None][::-1]
+  groups_shown = list(dict.fromkeys(r.name.partition(".")[0] for r in rows))
+  figure, axes = plt.subplots(figsize=(8, 1 + 0.22 * len(shown)), layout="tight")
+  for y, r in enumerate(shown):
+    colour = f"C{groups_shown.index(r.name.partition('.')[0]) % 10}"
+    axes.plot([r.low, r.high], [y, y], color=colour, linewidth=3, alpha=0.4)
+    axes.plot(r.ratio, y, "o", color=colour, markersize=5)
+    if r.goal is not None:
+      axes.plot(r.goal, y, "|", color="black", markersize=9)
+  axes.axvline(1, color="grey", linewidth=1)
+  axes.set_xscale("log")
+  axes.set_yticks(range(len(shown)), [r.name for r in shown], fontsize=8)
+  axes.set_ylim(-1, len(shown))
+  axes.set_xlabel(
+    f"{names[1]} / {names[0]}: below 1, {names[1]} takes less (line: quartiles; "
+    "bar: goal)")
+  axes.grid(visible=True, axis="x", which="both", alpha=0.2)
+  figure.savefig(path)
+  plt.close(figure)
 
 
 def data(rows: Sequence[Row], versions: dict[str, str]) -> dict[str, object]:

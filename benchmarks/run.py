@@ -181,6 +181,7 @@ def options() -> argparse.ArgumentParser:
     )
   parser.add_argument("--cache", type=Path, default=environments.CACHE)
   parser.add_argument("--json", type=Path, help="write the numbers to this file too")
+  parser.add_argument("--picture", type=Path, help="draw the ratios into this file too")
   parser.add_argument("--markdown", type=Path, help="write the tables to this file too")
   return parser
 
@@ -226,10 +227,13 @@ def main(argv: Sequence[str] | None = None) -> None:
   for _ in range(repetitions if calls else 0):
     sample_calls(sides, [e for e in calls if not e.note], rounds)
   rows = [report.row(entry) for entry in entries]
-  tables = report.markdown(rows, versions, (sides[0].root, sides[1].root))
+  names = (sides[0].root, sides[1].root)
+  tables = report.markdown(rows, versions, names, args.picture)
   print(tables)
   if args.markdown:
     args.markdown.write_text(tables)
+  if args.picture:
+    report.picture(rows, names, args.picture)
   if args.json:
     args.json.write_text(json.dumps(report.data(rows, versions), indent=1) + "\n")
 

@@ -143,6 +143,21 @@ def test_functions_that_share_their_code() -> None:
         gnomon.jacfwd(lambda x, f=f: f(x))(X).diagonal(), slope, rtol=1e-6)
 
 
+def test_functions_in_other_places() -> None:
+  def times(n: float) -> Callable[[Any], Any]:
+    return lambda x: x + n
+
+  def product(a: Any, b: Any, c: Any) -> Any:
+    return gnomon.grad(lambda x: a(x) * b(x) * c(x))(1.0)
+
+  g, h = times(1.0), times(2.0)  # the slopes: of (x + a) (x + b) (x + c)
+  for _ in range(2):
+    assert float(product(g, g, h)) == 4 + 6 + 6
+    assert float(product(g, h, h)) == 9 + 6 + 6
+    assert float(product(h, h, g)) == 6 + 6 + 9
+    assert float(product(h, g, h)) == 6 + 9 + 6
+
+
 def test_other_values_and_other_types() -> None:
   g = gnomon.grad(energy)
   for a in (X, X * 2, X[:2], X.astype(np.float16), np.float32(2)):

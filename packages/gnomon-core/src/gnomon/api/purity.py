@@ -115,7 +115,7 @@ class Dependencies:
   def __init__(self, fun: Any) -> None:
     self.objects: list[Any] = []
     self.mutates = False
-    self._seen: set[int] = set()
+    self._seen: dict[int, int] = {}  # functions, and their numbers
     self.known = self._value(fun, _NONE)
 
   def _value(self, x: Any, attributes: frozenset[str]) -> bool:
@@ -125,15 +125,19 @@ class Dependencies:
     if t is types.FunctionType:
       seen = self._seen
       if id(x) in seen:
+        objects.append(seen[id(x)])  # a small number, which is always the same object
         return True
-      seen.add(id(x))
+      seen[id(x)] = len(seen)
       memo = x.__dict__.get("_memo")
       if memo is not None and memo.owner() is x:  # the gradient of a function, say
         objects.append(memo.key)
         return self._value(memo.fun, _NONE)
-      # Functions that a module of this library has made by a factory share their code.
-      objects.append(x if _is_public(x) else x.__code__)
-      return len(seen) <= _MOST and self._function(x)
+      own = _is_own(x.__globals__.get("__name__"))
+      if own and (x.__closure__ is None or _is_public(x)):
+        objects.append(x)  # not its code: those that a factory made share it
+        return True
+      objects.append(x.__code__)
+      return len(seen) <= _MOST and self._function(x, own=own)
     objects.append(x)
     if t in _CONSTANTS or t is arrays.Array:
       return True
@@ -149,11 +153,7 @@ class Dependencies:
           for y in (x.func, *x.args, *x.keywords, *x.keywords.values()))
     return _constant(x)
 
-  def _function(self, fun: types.FunctionType) -> bool:
-    space = fun.__globals__
-    own = _is_own(space.get("__name__"))
-    if own and (fun.__closure__ is None or _is_public(fun)):
-      return True
+  def _function(self, fun: types.FunctionType, *, own: bool) -> bool:
     for cell in fun.__closure__ or ():
       try:
         held = cell.cell_contents
@@ -170,7 +170,7 @@ class Dependencies:
     self.mutates = self.mutates or found.mutates
     if not found.pure:
       return False
-    missing = self
+    space, missing = fun.__globals__, self
     for name in found.names:
       x = space.get(name, missing)
       if x is missing:
