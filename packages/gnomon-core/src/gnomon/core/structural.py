@@ -23,6 +23,8 @@ from gnomon.core.derive import (
 )
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
+from gnomon.core.stage import StageTrace, StageTracer
+from gnomon.core.trace import get_current
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 
@@ -149,6 +151,21 @@ def zeros_like_aval(aval: Any) -> Any:
 def instantiate(t: Any) -> Any:
   """A tangent or cotangent as an array."""
   return zeros_like_aval(t.aval) if type(t) is Zero else t
+
+
+def traced(x: Any) -> Any:
+  """An array for a number or a NumPy array, which user code may ask for its shape.
+
+  Where a program is being recorded it is a tracer, and a number is a literal still.
+  """
+  trace = get_current()
+  while not isinstance(trace, StageTrace) and hasattr(trace, "parent"):
+    trace = trace.parent
+  aval = typeof(x)
+  if isinstance(trace, StageTrace):
+    return StageTracer(trace, aval, trace.atom(x))
+  return convert_element_type_p.apply(
+      x, new_dtype=aval.dtype, weak_type=aval.weak_type, sharding=None)[0]
 
 
 # ---- reshape
@@ -522,7 +539,13 @@ def slice_axis(x: Any, start: int, stop: int, axis: int) -> Any:
 
 def reduce_sum(
     operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
-  """Sums over `axes`, which are removed (none of them negative)."""
+  """Sums over `axes`, which are removed (none of them negative).
+
+  >>> import numpy as np
+  >>> from gnomon import lax
+  >>> np.asarray(lax.reduce_sum(np.ones((2, 3)), [1])).tolist()
+  [3.0, 3.0]
+  """
   axes = tuple(axes)
   if not axes and not _is_raw(operand):
     return operand

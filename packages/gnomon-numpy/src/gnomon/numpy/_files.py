@@ -57,6 +57,14 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
 def fromfile(*args: Any, **kwargs: Any) -> Any:
   """Not offered: what a file holds may change. Use `asarray(numpy.fromfile(…))`.
 
+  >>> import tempfile
+  >>> import numpy as np
+  >>> import gnomon.numpy as gnp
+  >>> with tempfile.NamedTemporaryFile() as file:
+  ...   _ = file.write(bytes([1, 2])), file.flush()
+  ...   gnp.asarray(np.fromfile(file.name, np.uint8)).tolist()
+  [1, 2]
+
   Raises:
     NotImplementedError: always.
   """
@@ -67,6 +75,11 @@ def fromfile(*args: Any, **kwargs: Any) -> Any:
 
 def fromiter(*args: Any, **kwargs: Any) -> Any:
   """Not offered: an iterator is used up. Use `asarray(numpy.fromiter(…))`.
+
+  >>> import numpy as np
+  >>> import gnomon.numpy as gnp
+  >>> gnp.asarray(np.fromiter((i * i for i in range(3)), np.int32)).tolist()
+  [0, 1, 4]
 
   Raises:
     NotImplementedError: always.
