@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -188,6 +189,29 @@ def test_top_k_in_total_order() -> None:
   x = np.float32([1, np.nan, -np.inf, 0.0, -0.0, 0, np.copysign(np.nan, -1)])
   _, places = lax.top_k(x, 7)
   assert places.tolist() == [1, 0, 3, 5, 4, 2, 6]
+
+
+def test_top_k_of_all_dtypes() -> None:
+  """Every bit pattern in its place: CPUs sort keys that are bits of float32."""
+  with gnomon.enable_x64(True):
+    for name in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
+                 "uint64", "float16", "bfloat16", "float32", "float64", "float8_e5m2"):
+      dtype = np.dtype(getattr(ml_dtypes, name, name))
+      bits = np.dtype(f"int{8 * dtype.itemsize}")
+      x = R.integers(np.iinfo(bits).min, np.iinfo(bits).max, (3, 50), bits, endpoint=True)
+      x[:, :6] = [0, -1, 1, np.iinfo(bits).min, np.iinfo(bits).max, 0]
+      x = x % 2 == 0 if name == "bool" else x.view(dtype)
+      if dtype.kind in "iub":
+        key = x.astype(object)
+      else:
+        key = x.view(bits).astype(object)
+        key = np.where(key < 0, np.iinfo(bits).min - 1 - key, key)
+      order = np.argsort(-key, axis=1, kind="stable") if name != "bool" else np.argsort(
+          ~x, axis=1, kind="stable")
+      values, places = gnomon.jit(lambda x: lax.top_k(x, 50))(x)
+      np.testing.assert_array_equal(places, order, err_msg=name)
+      want = np.take_along_axis(x, order, 1)
+      assert np.asarray(values).tobytes() == want.tobytes(), name
 
 
 # ---- keys

@@ -99,3 +99,41 @@ def words(x: Any) -> list[Any]:
   kind = _SIGNED[64]
   high = to(shift_right_arithmetic(x, _scalar(kind, 32)), narrow)
   return [high, bitwise_xor(to(x, narrow), _scalar(narrow, np.iinfo(narrow).min))]
+
+
+def total_keys(x: Any) -> Any:
+  """Signed integers in the total order of numbers, one for each: of bits, for floats.
+
+  They have the width of the numbers; those of unsigned integers of less than 32 bits and
+  of bools are int32.
+  """
+  dtype = typeof(x).dtype
+  if dtypes.issubdtype(dtype, np.floating):
+    kind = _SIGNED[dtypes.itemsize_bits(dtype)]
+    return reflected(bitcast_convert_type_p.apply(x, new_dtype=kind)[0])
+  if dtypes.issubdtype(dtype, np.unsignedinteger) and dtype.itemsize >= 4:
+    kind = _SIGNED[8 * dtype.itemsize]
+    x = bitcast_convert_type_p.apply(x, new_dtype=kind)[0]
+    return bitwise_xor(x, _scalar(kind, np.iinfo(kind).min))
+  return x if dtype in (_SIGNED[32], _SIGNED[64]) else to(x, _SIGNED[32])
+
+
+def of_total_keys(key: Any, dtype: Any) -> Any:
+  """The numbers of at most 32 bits with these keys, which are int32."""
+  if dtypes.issubdtype(dtype, np.floating):
+    kind = _SIGNED[dtypes.itemsize_bits(dtype)]
+    return bitcast_convert_type_p.apply(reflected(to(key, kind)), new_dtype=dtype)[0]
+  if dtype == np.uint32:
+    key = bitwise_xor(key, _scalar(_SIGNED[32], np.iinfo(np.int32).min))
+    return bitcast_convert_type_p.apply(key, new_dtype=np.dtype(dtype))[0]
+  return to(key, dtype)
+
+
+def reflected(bits: Any) -> Any:
+  """The bits of floats as integers of their order, and these as bits again.
+
+  The order of those with a sign is turned round.
+  """
+  kind = typeof(bits).dtype
+  turned = bitwise_xor(bits, _scalar(kind, np.iinfo(kind).max))
+  return select_n(lt(bits, _scalar(kind, 0)), bits, turned)

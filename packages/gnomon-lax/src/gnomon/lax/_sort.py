@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from gnomon.core import dtypes
+from gnomon.core.derive import slice_p
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, typing_rule
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.lax import _order
 from gnomon.lax._along import take_along
-from gnomon.lax._bitwise import or_p, shift_left_p
+from gnomon.lax._bitwise import not_p, or_p, shift_left_p
+from gnomon.lax._conversion import bitcast_convert_type_p
 from gnomon.lax._creation import iota_p
 from gnomon.lax._families import ANY, REAL_OR_BOOL, check_dtype
 from gnomon.lax._loops import on_cpu
@@ -258,13 +260,18 @@ def _sort_by_words(*xs: Any, dimension: int, num_keys: int) -> list[Any]:
   order.
   """
   words = [w for x in xs[:num_keys] for w in _order.words(x)]
+  order = _order_of_words(words, dimension)
+  return [take_along(x, order, dimension, unique=True) for x in xs]
+
+
+def _order_of_words(words: list[Any], dimension: int) -> Any:
   order: Any = None
   for word in reversed(words):
     if order is not None:
       word = take_along(word, order, dimension, unique=True)
     step = _argsort_word(word, dimension)
     order = step if order is None else take_along(order, step, dimension, unique=True)
-  return [take_along(x, order, dimension, unique=True) for x in xs]
+  return order
 
 
 def _words(dtype: Any) -> int:
@@ -335,7 +342,23 @@ def _(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ShapedArray]:
 
 @lower.define(top_k_p)
 def _(ctx: Any, x: Any, *, k: int, axis: int) -> Values:
-  b, (source,), outs = ctx.b, ctx.avals_in, ctx.avals_out
+  (source,), outs = ctx.avals_in, ctx.avals_out
+  if on_cpu(ctx) and source.dtype != np.float32 and source.size:
+    if dtypes.itemsize_bits(source.dtype) > 32:
+      return emit(ctx, _top_k_by_words, [source], [x], k=k, axis=axis)
+    # XLA has a kernel for float32 alone, and compares its bits: any key may be such bits.
+    keys = emit(ctx, _as_float, [source], [x])[0]
+    as_floats = [a.update(dtype=np.dtype("float32"), weak_type=False) for a in (
+        source, outs[0])]
+    values, places = _greatest(ctx, keys, k, axis, as_floats[0], as_floats[1])
+    values = emit(ctx, _from_float, [as_floats[1]], [values], dtype=source.dtype)[0]
+    return [values, places]
+  return _greatest(ctx, x, k, axis, source, outs[0])
+
+
+def _greatest(
+    ctx: Any, x: Any, k: int, axis: int, source: ShapedArray, out: ShapedArray) -> Values:
+  b, outs = ctx.b, (out, out.update(dtype=np.dtype("int32"), weak_type=False))
   order = (*(d for d in range(source.ndim) if d != axis), axis)
   moved = [
       ShapedArray(tuple(a.shape[d] for d in order), a.dtype) for a in (source, *outs)]
@@ -348,6 +371,28 @@ def _(ctx: Any, x: Any, *, k: int, axis: int) -> Values:
     return list(results)
   back = tuple(order.index(d) for d in range(source.ndim))
   return [b.transpose(r, a, back) for r, a in zip(results, outs)]
+
+
+def _as_float(x: Any) -> list[Any]:
+  key = _order.to(_order.total_keys(x), np.dtype("int32"))
+  return list(bitcast_convert_type_p.apply(
+      _order.reflected(key), new_dtype=np.dtype("float32")))
+
+
+def _from_float(x: Any, *, dtype: Any) -> list[Any]:
+  key = bitcast_convert_type_p.apply(x, new_dtype=np.dtype("int32"))[0]
+  return [_order.of_total_keys(_order.reflected(key), dtype)]
+
+
+def _top_k_by_words(x: Any, *, k: int, axis: int) -> list[Any]:
+  """Sorts the keys of 64 bits, turned round, as `_sort_by_words` does."""
+  order: Any = _order_of_words(
+      _order.words(not_p.apply(_order.total_keys(x))[0]), axis)
+  shape = typeof(x).shape
+  first = slice_p.apply(
+      order, start_indices=(0,) * len(shape),
+      limit_indices=(*shape[:axis], k, *shape[axis + 1:]), strides=None)[0]
+  return [take_along(x, first, axis, unique=True), first]
 
 
 @jvp_rule.define(top_k_p)
