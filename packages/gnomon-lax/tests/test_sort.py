@@ -165,6 +165,25 @@ def test_vmap() -> None:
         lambda x, axis=axis: lax.top_k(x, 2, axis=axis), [(draws(),) for _ in range(3)])
 
 
+def test_counting() -> None:
+  """Arrays with more elements than there are numbers."""
+  for name, shape, axis in (
+      ("int8", (300,), 0), ("uint8", (2, 700, 2), 1), ("int16", (70_000,), 0),
+      ("uint16", (2, 66_000), 1), ("float16", (70_000,), 0), ("bfloat16", (70_000,), 0)):
+    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    if dtype.kind in "iu":
+      info = np.iinfo(dtype)
+      draws = [R.integers(info.min, info.max, shape, dtype, endpoint=True),
+               np.full(shape, info.max, dtype), np.full(shape, info.min, dtype)]
+    else:
+      draws = [R.standard_normal(shape).astype(dtype)]
+      draws.append(np.where(draws[0] > 1, np.array(np.nan, dtype), draws[0]))
+    f = gnomon.jit(lambda x, axis=axis: lax.sort(x, axis))
+    for x in draws:
+      np.testing.assert_array_equal(
+          np.asarray(f(x)).astype("f4"), np.sort(x.astype("f4"), axis), err_msg=name)
+
+
 # ---- top_k
 
 

@@ -18,6 +18,7 @@ from gnomon.lax import _order
 from gnomon.lax._along import take_along
 from gnomon.lax._bitwise import not_p, or_p, shift_left_p
 from gnomon.lax._conversion import bitcast_convert_type_p
+from gnomon.lax._counting import countable, sort_by_counting
 from gnomon.lax._creation import iota_p
 from gnomon.lax._families import ANY, REAL_OR_BOOL, check_dtype
 from gnomon.lax._loops import on_cpu
@@ -143,6 +144,8 @@ def _(ctx: Any, *values: Any, dimension: int, is_stable: bool, num_keys: int) ->
   if first.size == 0 or first.shape[dimension] == 1:
     return values
   exact = len(avals) == 1 and not dtypes.issubdtype(first.dtype, np.inexact)
+  if exact and on_cpu(ctx) and countable(first, dimension):
+    return emit(ctx, sort_by_counting, avals, values, dimension=dimension)
   kinds = [a.dtype for a in avals[:num_keys]]
   # Compilers for CPUs compare bfloat16 as float32, and lose denormal numbers.
   worth = first.size > _FEW or any(k == dtypes.bfloat16 for k in kinds)
