@@ -347,3 +347,71 @@ def test_float0_enters_and_leaves_compiled_functions(ops: Any) -> None:
 def test_dicts_whose_keys_have_no_order(call: Any) -> None:
   with pytest.raises(ValueError, match=r"cannot compare: 1 \(int\), 'a' \(str\).*Ord"):
     call(lambda d: d["a"], {1: 1.0, "a": 2.0})
+
+
+@pytest.mark.parametrize("aux", ["text", len, b"x", object(), ["a", 1, None]], ids=str)
+def test_aux_may_hold_anything(ops: Any, aux: Any) -> None:
+  def f(x: Any) -> Any:
+    return ops.mul(x, x), (aux, ops.neg(x))
+
+  def check(got: Any) -> None:
+    assert got[0] == aux
+    assert isinstance(got[1], gnomon.Array)
+    assert float(got[1]) == -3
+
+  for _ in range(2):  # the second time it may be remembered
+    check(gnomon.grad(f, has_aux=True)(3.0)[1])
+    check(gnomon.value_and_grad(f, has_aux=True)(3.0)[0][1])
+    check(gnomon.vjp(f, 3.0, has_aux=True)[2])
+    check(gnomon.jvp(f, (3.0,), (1.0,), has_aux=True)[2])
+    check(gnomon.linearize(f, 3.0, has_aux=True)[2])
+    check(gnomon.jacrev(f, has_aux=True)(3.0)[1])
+
+
+@pytest.mark.parametrize("x", [2.0, np.float32(2), np.ones((), np.float32)], ids=repr)
+@pytest.mark.parametrize("f", [lambda x: x, lambda x: 3.0], ids=["x", "constant"])
+def test_derivatives_are_arrays_as_weak_as_what_is_differentiated(f: Any, x: Any) -> None:
+  aval = gnomon.typeof(x)
+  value = gnomon.typeof(f(x))
+  for got, wanted in (
+      (gnomon.grad(f)(x), aval), (gnomon.value_and_grad(f)(x)[1], aval),
+      (gnomon.jvp(f, (x,), (x,))[1], value), (gnomon.linearize(f, x)[1](x), value)):
+    assert isinstance(got, gnomon.Array)
+    assert gnomon.typeof(got) == wanted
+  shapes: list[Any] = []
+
+  def inside(x: Any) -> Any:
+    g = gnomon.grad(f)(x)
+    shapes.append((g.shape, g.dtype))
+    return g
+
+  for call in (gnomon.jit(inside), gnomon.grad(inside), gnomon.grad(gnomon.jit(inside))):
+    call(x)
+  assert shapes == [((), np.float32)] * 2  # one program is traced once
+  text = str(gnomon.make_jaxpr(gnomon.grad(f))(x))
+  assert f"in ({1.0 if f(x) is x else 0.0}:f32[],)" in text
+
+
+def test_a_name_may_be_no_string() -> None:
+  class Callable:
+    def __call__(self, x: Any) -> Any:
+      return x
+
+  f = Callable()
+  f.__name__ = np.ones(2)  # type: ignore[attr-defined]
+  for transform in (gnomon.grad, gnomon.jit, gnomon.checkpoint, gnomon.jacfwd):
+    assert float(transform(f)(1.0)) == 1
+
+
+def test_results_without_a_tangent_are_no_tracers_of_the_derivative(ops: Any) -> None:
+  kinds: list[Any] = []
+  two = gnomon.jit(lambda x, y: (ops.neg(x), ops.neg(y)))
+
+  def f(x: Any) -> Any:
+    moving, still = two(x, np.float32(2))
+    kinds.append([isinstance(v, gnomon.core.Tracer) for v in (moving, still)])
+    return moving
+
+  gnomon.jvp(f, (1.0,), (1.0,))
+  gnomon.vjp(f, 1.0)
+  assert kinds == [[True, False]] * 2

@@ -283,3 +283,23 @@ def test_entries_for_keyword_arguments_are_refused_with_the_reason(ops: Any) -> 
   xs = np.ones(2, np.float32)
   with pytest.raises(ValueError, match="keyword arguments 'y' have no entry"):
     gnomon.vmap(ops.mul, in_axes=(0, 0))(xs, y=xs)
+
+
+@pytest.mark.parametrize("x", ["text", None, object(), len, b"x", ["a", 1]], ids=str)
+def test_what_is_not_mapped_may_be_anything(ops: Any, x: Any) -> None:
+  seen: list[Any] = []
+
+  def f(v: Any, w: Any) -> Any:
+    seen.append(w)
+    return ops.neg(v)
+
+  ones = np.ones(3, np.float32)
+  mapped = gnomon.vmap(f, in_axes=(0, None))
+  np.testing.assert_array_equal(mapped(ones, x), -ones)
+  np.testing.assert_array_equal(gnomon.jit(lambda v: mapped(v, x))(ones), -ones)
+  held = gnomon.vmap(lambda v, d: f(v, d["x"]), in_axes=(0, {"x": None, "y": 0}))
+  np.testing.assert_array_equal(held(ones, {"x": x, "y": ones}), -ones)
+  assert all(w == x for w in seen)
+  if x is not None and x != ["a", 1]:
+    with pytest.raises(TypeError, match="the argument w of vmap of f is not a valid"):
+      gnomon.vmap(f)(ones, x)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -65,7 +64,7 @@ def checkpoint(
   nums = tools.int_tuple(static_argnums, "static_argnums")
   held_names = tools.str_tuple(static_argnames, "static_argnames")
 
-  @functools.wraps(fun)
+  @tools.wraps(fun)
   @tools.filtered
   def remat(*args: Any, **kwargs: Any) -> Any:
     n = len(args)

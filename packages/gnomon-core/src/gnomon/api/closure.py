@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +66,7 @@ def closure_convert(
   values = [c for c, h in zip(consts, hoisted) if h]
   fixed = [None if h else c for c, h in zip(consts, hoisted)]
 
-  @functools.wraps(fun)
+  @tools.wraps(fun)
   def converted(*args: Any) -> Any:
     n = len(args) - len(values)
     leaves, got = flatten(args[:n])
@@ -128,7 +127,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
           f"result and a function from its cotangent to the arguments'; got {pair!r}")
     return pair
 
-  @functools.wraps(fun)
+  @tools.wraps(fun)
   def value(*args: Any) -> Any:
     return call(args)[0]
 
@@ -154,7 +153,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
   wrapped = custom_vjp(value)
   wrapped.defvjp(fwd, bwd)
 
-  @functools.wraps(fun)
+  @tools.wraps(fun)
   def with_gradient(*args: Any, **kwargs: Any) -> Any:
     return wrapped(*args, **kwargs)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -192,7 +191,7 @@ def make_jaxpr(
   tools.check_callable(fun, "make_jaxpr")
   static = tools.int_tuple(static_argnums, "static_argnums")
 
-  @functools.wraps(fun)
+  @tools.wraps(fun)
   @tools.filtered
   def make(*args: Any, **kwargs: Any) -> Any:
     env = _axis_env.get()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnomon.api import tools
+from gnomon.core.types import is_array_like
 from gnomon.tree_util import keystr, tree_flatten_with_path
 
 flatten = tools.flatten
@@ -14,7 +15,8 @@ flatten = tools.flatten
 class Flat:
   """A function of leaves; remembers the structure of what it returned, and its aux."""
 
-  __slots__ = ("aux", "call", "fun", "has_aux", "in_tree", "out_tree", "who")
+  __slots__ = (
+      "aux", "call", "fun", "has_aux", "held", "in_tree", "out_tree", "who")
 
   def __init__(
       self, fun: Any, in_tree: Any, who: str, has_aux: bool = False,
@@ -24,6 +26,7 @@ class Flat:
     self.call = fun if call is None else call
     self.out_tree: Any = None
     self.aux: Any = None
+    self.held: dict[int, Any] = {}  # leaves of the aux that are no arrays, by place
 
   def __call__(self, *leaves: Any) -> list[Any]:
     out = self.call(*self.in_tree.unflatten(leaves))
@@ -35,12 +38,18 @@ class Flat:
     # What the aux holds passes through the trace like a result, without tangents.
     aux, tree = flatten(self.aux)
     self.aux = tree
-    return [*outs, *aux]
+    self.held = {i: x for i, x in enumerate(aux) if not is_array_like(x)}
+    return [*outs, *(x for i, x in enumerate(aux) if i not in self.held)]
 
   def split(self, outs: list[Any]) -> tuple[list[Any], Any]:
     """The results proper, and the aux with its structure."""
     n = self.out_tree.num_leaves
-    return outs[:n], self.aux.unflatten(outs[n:]) if self.has_aux else None
+    if not self.has_aux:
+      return outs, None
+    arrays = iter(outs[n:])
+    return outs[:n], self.aux.unflatten([
+        self.held[i] if i in self.held else next(arrays)
+        for i in range(self.aux.num_leaves)])
 
 
 def split_aux(out: Any, who: str, fun: Any) -> tuple[Any, Any]:

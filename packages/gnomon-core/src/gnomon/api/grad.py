@@ -13,7 +13,6 @@ from gnomon.api.flat import Flat, check_arrays
 from gnomon.api.remember import Memo, remembering
 from gnomon.api.vjp import as_array, pull_back
 from gnomon.core import dtypes
-from gnomon.core.structural import instantiate
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.jvp import jvp_flat
@@ -73,7 +72,7 @@ def _jvp(fun: Callable[..., Any], has_aux: bool, primals: Any, tangents: Any) ->
   flat = Flat(fun, tree, "jvp", has_aux)
   outs, touts = jvp_flat(flat, xs, ts)
   outs, aux = flat.split(outs)
-  touts = [instantiate(t) for t in touts[:len(outs)]]
+  touts = [as_array(t) for t in touts[:len(outs)]]
   result = flat.out_tree.unflatten(outs), flat.out_tree.unflatten(touts)
   return (*result, aux) if has_aux else result
 
@@ -150,7 +149,7 @@ class _Push:
     p = self.lin
     lin = Linearized(
         p.jaxpr, residuals, p.moves, p.in_avals, p.out_moves, p.out_avals)
-    return self.out_tree.unflatten(lin(*ts)[:self.n])
+    return self.out_tree.unflatten(map(as_array, lin(*ts)[:self.n]))
 
 
 def _check_pushed(t: Any, primal: ShapedArray, i: int) -> Any:

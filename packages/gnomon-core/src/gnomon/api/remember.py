@@ -8,7 +8,6 @@ operation by operation as before: the results are the same to the last bit.
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -247,10 +246,10 @@ def remembering(
   try:
     hash(key)
   except TypeError:  # an axis name, say, that has no hash: nothing can be found by it
-    return functools.wraps(fun)(tools.filtered(compute))
+    return tools.wraps(fun)(tools.filtered(compute))
   memo = Memo(fun, compute, key, numbers)
 
-  @functools.wraps(fun)
+  @tools.wraps(fun)
   @tools.filtered
   def call(*args: Any, **kwargs: Any) -> Any:
     return memo(args, kwargs)

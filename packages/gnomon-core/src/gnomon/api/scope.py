@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -55,7 +54,7 @@ class named_scope:
     scoped.reset(trace)
 
   def __call__(self, fun: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(fun)
+    @tools.wraps(fun)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
       with named_scope(self.name):
         return fun(*args, **kwargs)

@@ -37,7 +37,20 @@ def function_name(fun: Any) -> str:
   name = getattr(fun, "__name__", None)
   if name is None and isinstance(fun, functools.partial):
     return function_name(fun.func)
-  return name or type(fun).__name__
+  return name if type(name) is str and name else type(fun).__name__
+
+
+def wraps(fun: Any) -> Callable[[F], F]:
+  """`functools.wraps` for callables whose attributes may be of any type."""
+  def decorate(wrapper: F) -> F:
+    try:
+      return functools.update_wrapper(wrapper, fun)
+    except TypeError:  # a function's name must be a string, an object's need not be
+      named = [
+          n for n in functools.WRAPPER_ASSIGNMENTS if type(getattr(fun, n, None)) is str]
+      return functools.update_wrapper(wrapper, fun, named)
+
+  return decorate
 
 
 def filtered(fun: F) -> F:

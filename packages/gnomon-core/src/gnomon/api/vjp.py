@@ -9,8 +9,7 @@ from gnomon.api import tools
 from gnomon.api.flat import Flat, check_arrays
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import Jaxpr, Literal, memoised
-from gnomon.core.structural import add_tangents, convert, instantiate
-from gnomon.core.trace import EVAL, get_current
+from gnomon.core.structural import add_tangents, convert, instantiate, traced
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.transform.linearize import Linearized, linearize_flat
@@ -259,13 +258,17 @@ def _give(ct: Any, kind: Any) -> Any:
   return GradRef()
 
 
-def as_array(ct: Any) -> Any:
-  """A gradient that is computed: not the number that the backward pass began with."""
-  if (hasattr(ct, "aval") and type(ct) is not Zero) or get_current() is not EVAL:
-    return instantiate(ct)
-  x = instantiate(ct)
-  a = typeof(x)
-  return x if a.dtype == dtypes.float0 else convert(x, a.dtype, a.weak_type)
+def as_array(t: Any) -> Any:
+  """A tangent or cotangent for the user: an array, weak where its primal is."""
+  aval = t.aval if type(t) is Zero else typeof(t)
+  if aval.dtype == dtypes.float0:
+    return instantiate(t)
+  if type(t) is not Zero:
+    return t if hasattr(t, "aval") else traced(t)
+  if not aval.shape:
+    zero = aval.dtype.type(0)
+    return traced(zero.item() if aval.weak_type else zero)
+  return convert(instantiate(t), aval.dtype, aval.weak_type)
 
 
 def _check_cotangent(ct: Any, primal: ShapedArray) -> Any:

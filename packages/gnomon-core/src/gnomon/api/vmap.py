@@ -70,8 +70,7 @@ def vmap(
           fun, args, kwargs, in_axes, out_axes, axis_size, axis_name, spmd_axis_name)
     leaves, tree = flatten((args, kwargs))
     dims = flatten_axes("vmap in_axes", tree, (in_axes, 0), kws=True)
-    avals = tools.check_leaves(
-        leaves, f"vmap of {tools.function_name(fun)}", tools.leaf_names(fun, tree))
+    avals = _mapped_avals(leaves, dims, fun, tree)
     dims = [
         None if d is None else _canonical(d, a, i, fun, tree)
         for i, (d, a) in enumerate(zip(dims, avals))]
@@ -95,6 +94,17 @@ def vmap(
   places = tuple([(tuple(a), tree) for a, tree in map(flatten, (in_axes, out_axes))])
   return remembering(
       fun, mapped, ("vmap", places, axis_name, axis_size, spmd_axis_name))
+
+
+def _mapped_avals(
+    leaves: Sequence[Any], dims: Sequence[Any], fun: Any, tree: Any) -> list[Any]:
+  """The types of the leaves that are mapped; the others may be anything."""
+  names = tools.leaf_names(fun, tree)
+  mapped = [i for i, d in enumerate(dims) if d is not None]
+  avals = iter(tools.check_leaves(
+      [leaves[i] for i in mapped], f"vmap of {tools.function_name(fun)}",
+      lambda: [names()[i] for i in mapped]))
+  return [None if d is None else next(avals) for d in dims]
 
 
 def _name(i: int, fun: Any, tree: Any) -> str:

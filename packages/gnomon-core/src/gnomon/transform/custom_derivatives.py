@@ -28,15 +28,12 @@ from gnomon.core.rule import (
   typing_rule,
 )
 from gnomon.core.stage import (
-  StageTrace,
-  StageTracer,
   close,
   convert_constvars,
   has_tracers,
   trace_to_jaxpr,
 )
-from gnomon.core.structural import convert, instantiate, reduce_sum
-from gnomon.core.trace import get_current
+from gnomon.core.structural import instantiate, reduce_sum, traced
 from gnomon.core.types import typeof
 from gnomon.core.zero import Zero
 from gnomon.transform.dce import dce_closed
@@ -144,19 +141,9 @@ def check_results(outs: Sequence[Any], expected: Sequence[Any], who: str) -> Non
 def as_traced(primals: Sequence[Any]) -> list[Any]:
   """Operands of a staged call for its rule, which may do with them what arrays allow.
 
-  The function itself got tracers, and so does the rule where a program is recorded; a
-  number that is a literal of the program is one still.
+  The function itself got tracers, where a rule would see the literals of the program.
   """
-  if not any(isinstance(x, _RAW) for x in primals):
-    return list(primals)
-  trace = get_current()
-  if isinstance(trace, StageTrace):
-    return [
-        StageTracer(trace, typeof(x), trace.atom(x)) if isinstance(x, _RAW) else x
-        for x in primals]
-  return [
-      convert(x, typeof(x).dtype, typeof(x).weak_type) if isinstance(x, _RAW) else x
-      for x in primals]
+  return [traced(x) if isinstance(x, _RAW) else x for x in primals]
 
 
 _RAW = (bool, int, float, complex, np.generic, np.ndarray)

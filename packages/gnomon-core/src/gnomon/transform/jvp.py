@@ -83,6 +83,12 @@ class JVPTrace(Trace):
           tangents[i] = Zero(typeof(primals[i]).to_tangent_aval())
     return primals, tangents, moves
 
+  def results(self, outs: Sequence[Any], touts: Sequence[Any]) -> tuple[Any, ...]:
+    """What an operation gives: a result without a tangent is no tracer of this trace."""
+    return tuple([
+        o if type(t) is Zero and hasattr(o, "aval") else JVPTracer(self, o, t)
+        for o, t in zip(outs, touts)])
+
   def process(
       self, primitive: Primitive, args: Any, params: dict[str, Any]) -> tuple[Any, ...]:
     primals, tangents, moves = self.split(args)
@@ -90,7 +96,7 @@ class JVPTrace(Trace):
       return self.parent.process(primitive, primals, params)  # type: ignore[no-any-return]
     with tracing(self.rules):
       outs, touts = self.differentiate(primitive, primals, tangents, params)
-    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
+    return self.results(outs, touts)
 
   def differentiate(
       self, primitive: Primitive, primals: list[Any], tangents: list[Any],
@@ -106,7 +112,7 @@ class JVPTrace(Trace):
         return self.parent.custom_jvp(call, primals)  # type: ignore[no-any-return]
     with tracing(self.rules):
       outs, touts = call.jvp(primals, tangents)
-    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
+    return self.results(outs, touts)
 
   def custom_vjp(self, call: Any, args: Any) -> tuple[Any, ...]:
     if any(isinstance(x, Tracer) and x.is_box for x in args):
@@ -117,7 +123,7 @@ class JVPTrace(Trace):
         return self.parent.custom_vjp(call, primals)  # type: ignore[no-any-return]
     with tracing(self.rules):
       outs, touts = call.linearize(primals, tangents)
-    return tuple([JVPTracer(self, o, t) for o, t in zip(outs, touts)])
+    return self.results(outs, touts)
 
 
 def jvp_flat(

@@ -16,7 +16,6 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.rule import jvp_rule, linearize_rule
 from gnomon.core.source import here
 from gnomon.core.stage import StageTrace, StageTracer, calm_collector
-from gnomon.core.structural import instantiate
 from gnomon.core.trace import (
   Trace,
   check_leaks,
@@ -135,10 +134,10 @@ class Linearized:
     self.in_avals, self.out_moves, self.out_avals = in_avals, out_moves, out_avals
 
   def __call__(self, *tangents: Any) -> list[Any]:
-    """The tangents of all results, for those of all arguments."""
+    """The tangents of all results (zeros symbolic), for those of all arguments."""
     outs = eval_jaxpr(
         self.jaxpr, self.residuals, *[t for t, m in zip(tangents, self.moves) if m])
-    return list(map(instantiate, place(outs, self.out_moves, self.out_avals)))
+    return place(outs, self.out_moves, self.out_avals)
 
 
 def linearize_flat(
