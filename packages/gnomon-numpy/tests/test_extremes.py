@@ -180,6 +180,11 @@ def test_positions_are_narrow_where_they_fit() -> None:
     far = gnomon.eval_shape(gnp.searchsorted, gnomon.ShapeDtypeStruct(
         (2**31,), np.float32), gnomon.ShapeDtypeStruct((), np.float32))
   assert far.dtype == np.int64
+  # Without 64 bits they would be wrong without a word.
+  with pytest.warns(UserWarning, match="int64"), pytest.raises(
+      OverflowError, match="2147483648 out of bounds for int32"):
+    gnomon.eval_shape(gnp.searchsorted, gnomon.ShapeDtypeStruct(
+        (2**31,), np.float32), gnomon.ShapeDtypeStruct((), np.float32))
 
 
 def test_zeros_of_remainders_have_the_divisors_sign() -> None:

@@ -36,6 +36,9 @@ def test_arithmetic(agree: Agree) -> None:
   _, rest = gnp.polydiv(np.array([1.0, 5, 7]), np.array([1.0, 2]),
       trim_leading_zeros=True)
   assert rest.tolist() == [1]
+  _, rest = gnp.polydiv(np.array([0.0, np.nan, 2]), np.array([1.0, 2]),
+      trim_leading_zeros=True)
+  np.testing.assert_array_equal(rest, [np.nan, np.nan])  # only zeros are dropped
   assert gnp.polydiv(Q, P)[0].tolist() == [0]
   product = gnp.polymul(np.array([0.0, 1, 2]), np.array([0, 1.0]),
       trim_leading_zeros=True)

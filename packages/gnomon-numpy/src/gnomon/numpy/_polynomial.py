@@ -146,7 +146,7 @@ def _trimmed(name: str, x: Any, tolerance: float) -> Any:
       name, "coefficients", x,
       "Leave trim_leading_zeros or strip_zeros False to have them "
       "traced")
-  large = np.flatnonzero(np.abs(value) > tolerance)
+  large = np.flatnonzero(~(np.abs(value) <= tolerance))  # a nan stays too
   start = int(large[0]) if large.size else max(value.shape[0] - 1, 0)
   return lax.slice_in_dim(x, start, value.shape[0]) if start else x
 

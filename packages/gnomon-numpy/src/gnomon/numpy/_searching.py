@@ -12,6 +12,7 @@ from gnomon.core import dtypes
 from gnomon.core.structural import convert, select_n
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
+from gnomon.numpy._conversion import user_dtype
 from gnomon.numpy._promotion import promote_dtypes
 from gnomon.numpy._values import arrays_of, scalar, take_rows
 
@@ -44,6 +45,7 @@ def searchsorted(
   Raises:
     TypeError: an argument is no array.
     ValueError: `a` is not one-dimensional; `side` or `method` is unknown.
+    OverflowError: `a` has more elements than 32 bits count, and 64 bits are off.
   """
   if side not in ("left", "right"):
     raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
@@ -74,6 +76,10 @@ def search(a: Any, v: Any, side: str, method: str) -> Any:
   """`searchsorted` of arrays of one dtype, without checks."""
   n = typeof(a).shape[0]
   dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+  if n >= 2**31 and user_dtype(dtype, "searchsorted") != dtype:
+    raise OverflowError(
+        f"Python integer {n} out of bounds for int32: positions in an array of so many "
+        "elements need 64 bits. Set jax_enable_x64")
   if not n or not typeof(v).size:
     return lax.full(typeof(v).shape, 0, dtype)
   if method == "compare_all":
