@@ -119,8 +119,9 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: F.fftn(X, (2,), (0, 1)), ValueError, "different lengths"),
     (lambda: F.fftn(X, (1, 2, 3)), ValueError, "more sizes"),
     (lambda: F.fft2(X, axes=(0,)), ValueError, "2 axes"),
-    (lambda: F.fftfreq([4]), ValueError, "integer"),  # type: ignore[arg-type]
+    (lambda: F.fftfreq([4]), ValueError, "only takes an int"),  # type: ignore[arg-type]
     (lambda: F.fftfreq(4, np.ones(2)), TypeError, "scalar"),
+    (lambda: F.rfftfreq(4, [1, 2]), ValueError, "single value. Got d = .1, 2"),
     (lambda: F.fftshift(X, 2), ValueError, "out of bounds"),
 ]
 

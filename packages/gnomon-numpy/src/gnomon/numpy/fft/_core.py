@@ -44,8 +44,8 @@ def one_axis(name: str, a: Any, kind: FftType, n: Any, axis: Any, norm: Norm) ->
   """A transform along one axis."""
   if not hasattr(axis, "__index__"):
     raise ValueError(
-        f"fft.{name} transforms one axis, and does not support multiple axes: got "
-        f"axis={axis!r}; use fft.{name}n")
+        f"jax.numpy.fft.{name} does not support multiple axes. Please use "
+        f"jax.numpy.fft.{name}n. Got axis = {_listed(axis)}.")
   return transform(name, a, kind, None if n is None else (n,), (axis,), norm)
 
 
@@ -53,8 +53,14 @@ def two_axes(name: str, a: Any, kind: FftType, s: Any, axes: Any, norm: Norm) ->
   """A transform along two axes."""
   if len(axes) != 2:
     raise ValueError(
-        f"fft.{name} only supports 2 axes. Got axes = {axes}; use fft.{name[:-1]}n")
+        f"jax.numpy.fft.{name} only supports 2 axes. Got axes = {_listed(axes)}. Use "
+        f"jax.numpy.fft.{name[:-1]}n.")
   return transform(name, a, kind, s, axes, norm)
+
+
+def _listed(axes: Any) -> Any:
+  """Axes as a message shows them."""
+  return list(axes) if isinstance(axes, Sequence) else axes
 
 
 def transform(
@@ -88,7 +94,8 @@ def _places(name: str, rank: int, s: Axes | None, axes: Sequence[Any] | None) ->
     return tuple(range(rank - len(s), rank))
   found = tuple([canonical_axis(d, rank, f"fft.{name}") for d in axes])
   if len(set(found)) != len(found):
-    raise ValueError(f"fft.{name} does not support repeated axes, got axes={tuple(axes)}")
+    raise ValueError(
+        f"jax.numpy.fft.{name} does not support repeated axes. Got axes {_listed(axes)}.")
   if s is not None and len(s) != len(found):
     raise ValueError(
         f"fft.{name}: Shape and axes have different lengths: got s={s} and "

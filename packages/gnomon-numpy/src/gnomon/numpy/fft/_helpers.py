@@ -38,9 +38,10 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
   [0.0, 0.25, -0.5, -0.25]
 
   Raises:
-    ValueError: n is no integer.
+    ValueError: n is no integer, or d a sequence.
   """
   n = _count("fftfreq", n)
+  _check_distance("fftfreq", d)
   dtype = _dtype("fftfreq", dtype)
   return _placed(_frequencies(d, n, (n + 1) // 2, n, dtype), device)
 
@@ -62,9 +63,10 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
   [0.0, 0.25, 0.5]
 
   Raises:
-    ValueError: n is no integer.
+    ValueError: n is no integer, or d a sequence.
   """
   n = _count("rfftfreq", n)
+  _check_distance("rfftfreq", d)
   dtype = _dtype("rfftfreq", dtype)
   size = n // 2 + 1
   return _placed(_frequencies(d, size, size, n, dtype), device)
@@ -76,8 +78,15 @@ def _placed(x: Any, device: Any) -> Any:
 
 def _count(name: str, n: Any) -> int:
   if not hasattr(n, "__index__") and not isinstance(n, float):
-    raise ValueError(f"fft.{name}: the argument n must be an integer, got {n!r}")
+    raise ValueError(
+        f"The n argument of jax.numpy.fft.{name} only takes an int. Got n = {n!r}.")
   return index(n) if hasattr(n, "__index__") else int(n)
+
+
+def _check_distance(name: str, d: Any) -> None:
+  if isinstance(d, (list, tuple)):
+    raise ValueError(
+        f"The d argument of jax.numpy.fft.{name} only takes a single value. Got d = {d}.")
 
 
 def _dtype(name: str, dtype: Any) -> Any:
