@@ -85,7 +85,7 @@ def _count(name: str, n: Any) -> int:
 
 def _check_distance(name: str, d: Any) -> None:
   if isinstance(d, (list, tuple)):
-    raise ValueError(
+    raise ValueError(  # noqa: TRY004 - as other shapes of d
         f"The d argument of jax.numpy.fft.{name} only takes a single value. Got d = {d}.")
 
 
