@@ -20,9 +20,8 @@ from gnomon.numpy.linalg._systems import inv
 
 def _check_one(name: str, rtol: Any, other: str, value: Any) -> None:
   if rtol is not None and value is not None:
-    raise ValueError(
-        f"linalg.{name}: only one of rtol and {other} can be given, got rtol={rtol} and "
-        f"{other}={value}")
+    both = "tol or rtol" if other == "tol" else f"rtol and {other}"
+    raise ValueError(f"{name}: only one of {both} may be specified.")
 
 
 def _at_each(tolerance: Any, s: Any) -> Any:
