@@ -414,7 +414,8 @@ def bench(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
   """The manual, where a warning is an error."""
   install(session, wheels(closure({"gnomon"})), *GROUPS["docs"])  # it draws with them
-  session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build")
+  session.run("sphinx-build", "-W", "--keep-going", "-j", "auto", "-b", "html", "docs",
+              "docs/_build")
 
 
 @nox.session(venv_backend="none")
