@@ -17,22 +17,26 @@ from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.stage import close, convert_constvars, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, Tracer, get_current
+from gnomon.core.types import physical_aval
 from gnomon.runtime import backends, watch
 from gnomon.runtime.callbacks import CallbackError
 from gnomon.runtime.compile import (
   Executable,
+  call_nodes,
   compile_jaxpr,
   physical,
   to_device,
   write_back,
 )
 from gnomon.runtime.execute import as_operand, common_device, explain, is_watching
-from gnomon.runtime.jaxlib import arrays, fastpath
+from gnomon.runtime.jaxlib import arrays, errors, fastpath, pytrees
 from gnomon.transform.call import jit_p
 from gnomon.transform.vmap import axis_env
 
 Array = arrays.Array
 _cache = fastpath.FunctionCache()
+_flatten_for_calls = pytrees.call_registry.flatten
+_CALL_NODES = call_nodes.values()
 
 
 class Traced:
@@ -302,8 +306,9 @@ class JitInfo:
       if keys:
         keys.attach(outs, checked)
     out = traced.out_tree.unflatten(outs)
-    simple = exe.plain and not watching and all(type(x) is Array for x in operands)
-    return out, self.fast(exe, traced, committed) if simple else None
+    simple = exe.fast and not watching and all(
+        type(x) is Array or type(x) in _CALL_NODES for x in operands)
+    return out, self.fast(exe, out, committed) if simple else None
 
   def check_aliases(
       self, consts: Sequence[Any], leaves: Sequence[Any], tree: Any, static: Any) -> None:
@@ -335,12 +340,14 @@ class JitInfo:
           options=self.options)
     return found
 
-  def fast(self, exe: Executable, traced: Traced, committed: bool) -> Any:
+  def fast(self, exe: Executable, out: Any, committed: bool) -> Any:
+    """What C++ needs to do a call again whose result was `out`."""
     n_in, n_out = len(exe.const_args) + sum(exe.kept), len(exe.out_avals)
     kept = [True] * len(exe.const_args) + list(exe.kept)
     return fastpath.FastpathData(
-        exe.loaded, traced.out_tree, [exe.sharding] * n_in, [exe.sharding] * n_out,
-        exe.out_avals, [committed] * n_out, kept, [None] * n_in, exe.const_args)
+        exe.loaded, _flatten_for_calls(out)[1], [exe.sharding] * n_in,
+        [exe.sharding] * n_out, list(map(physical_aval, exe.out_avals)), [committed] * n_out, kept,
+        [None] * n_in, exe.const_args)
 
 
 def run_jitted(
@@ -420,6 +427,16 @@ def jit(
         keep_unused=keep_unused, device=device, backend=backend, inline=inline,
         compiler_options=compiler_options)
   tools.check_callable(fun, "jit")
+  if device is not None and backend is not None:
+    raise ValueError(
+        "can't specify both a device and a backend for jit, got "
+        f"device={device} and backend={backend!r}")
+  if device is not None or backend is not None:
+    for what, given in (("in", in_shardings), ("out", out_shardings)):
+      if given is not None:
+        raise ValueError(
+            f"If backend or device is specified on jit, then {what}_shardings should not "
+            "be specified.")
   shardings = None
   if in_shardings is not None or out_shardings is not None:
     shardings = _placement().over_several(in_shardings, out_shardings)
@@ -443,7 +460,7 @@ def _wrap(fun: Any, info: JitInfo) -> Any:
 
   function = fastpath.jit_function(
       info.name, fun, cache_miss, info.static_argnums, info.static_argnames, info.key,
-      tools.registry, _shard_arg, _cache)
+      pytrees.call_registry, _shard_arg, _cache)
   for attribute in functools.WRAPPER_ASSIGNMENTS:
     value = getattr(fun, attribute, None)
     if value is not None:
@@ -471,10 +488,10 @@ def _naming_deleted(function: Any, info: JitInfo) -> Any:
   def call(*args: Any, **kwargs: Any) -> Any:
     try:
       return function(*args, **kwargs)
-    except ValueError as e:
+    except (ValueError, errors.JaxRuntimeError) as e:
       leaves, tree, static = info.split(args, kwargs)
       names = tools.leaf_names(info.fun, tree, static[0])
-      found = explain(e, leaves, lambda i: names()[i])
+      found = explain(e, list(map(physical, leaves)), lambda i: names()[i])
       if found is e:
         raise
       raise found from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,38 @@ from gnomon.core.jaxpr import ClosedJaxpr
 from gnomon.core.types import ShapedArray, Valueless, WrappedArray, physical_aval, typeof
 from gnomon.lowering.module import lower_module
 from gnomon.runtime import backends, callbacks
-from gnomon.runtime.jaxlib import arrays, clients, programs
+from gnomon.runtime.jaxlib import arrays, clients, programs, pytrees
 
 # Handlers for results that are not plain arrays: keys wrap the array of their words.
 result_wrappers: dict[type, Any] = {}
+# The classes of such arrays that the C++ call path takes apart and puts together.
+call_nodes: dict[type, type] = {}
+
+
+def wrap_results(
+    dtype: type, wrapper: Callable[[Any], Callable[[Any], Any]], node: type,
+    static: Callable[[Any], Hashable], make: Callable[[Any, Any], Any]) -> None:
+  """Says how results whose dtype is a `dtype` are made from the arrays behind them.
+
+  Args:
+    dtype: a class of dtypes.
+    wrapper: gives, for a type, what makes a result of it.
+    node: the class of the results, a `WrappedArray`.
+    static: what such an array has besides its `physical` one; hashable.
+    make: `make(static, physical)` is the array again.
+  """
+  result_wrappers[dtype] = wrapper
+  call_nodes[dtype] = node
+  pytrees.register_for_calls(
+      node, lambda x: ((x.physical,), static(x)), lambda s, children: make(s, *children))
 
 
 class Executable:
   """A compiled program: `run` on the kept arguments, `handlers` for its results."""
 
   __slots__ = (
-      "const_args", "device", "handlers", "kept", "loaded", "lowered", "out_avals",
-      "plain", "run", "sharding", "written")
+      "const_args", "device", "fast", "handlers", "kept", "loaded", "lowered",
+      "out_avals", "plain", "run", "sharding", "written")
 
   def __init__(self, loaded: Any, lowered: Any, device: Any) -> None:
     out_avals = lowered.out_avals
@@ -35,9 +55,12 @@ class Executable:
     self.kept, self.written = lowered.kept, lowered.written
     self.const_args = [to_device(physical(c), device) for c in lowered.const_args]
     self.run = loaded.execute_sharded
-    # C++ may make results itself only if none needs wrapping.
-    self.plain = not self.written and all(
-        isinstance(a.dtype, np.dtype) and a.dtype != dtypes.float0 for a in out_avals)
+    # Whether no result needs wrapping, and whether C++ can make them all by itself.
+    plain = [
+        isinstance(a.dtype, np.dtype) and a.dtype != dtypes.float0 for a in out_avals]
+    self.plain = not self.written and all(plain)
+    self.fast = not self.written and all(
+        p or type(a.dtype) in call_nodes for p, a in zip(plain, out_avals))
     self.handlers = (
         [make_handler(a, self.sharding, False) for a in out_avals],
         [make_handler(a, self.sharding, True) for a in out_avals])
@@ -77,7 +100,7 @@ class CallingExecutable(Executable):
 
   def __init__(self, loaded: Any, lowered: Any, device: Any) -> None:
     super().__init__(loaded, lowered, device)
-    self.plain = False  # C++ would not wait
+    self.plain = self.fast = False  # C++ would not wait
 
   def __call__(self, args: Sequence[Any], committed: bool = False) -> Any:
     kept = [x for x, k in zip(args, self.kept) if k]

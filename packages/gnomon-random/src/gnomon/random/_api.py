@@ -13,10 +13,12 @@ from gnomon import config, lax
 from gnomon.api.device import device_put
 from gnomon.core import dtypes
 from gnomon.core.structural import convert
+from gnomon.core.trace import EVAL, get_current
 from gnomon.core.types import typeof
 from gnomon.random._keys import (
   KeyType,
   PRNGImpl,
+  PRNGKeyArray,
   find_implementation,
   is_key,
   is_registered,
@@ -30,7 +32,9 @@ from gnomon.random._primitives import (
   random_wrap_p,
   split_keys,
 )
+from gnomon.runtime.jaxlib import arrays
 
+Array = arrays.Array
 Shape = tuple[int, ...]
 
 
@@ -216,6 +220,8 @@ def _wrapped(name: str, words: Any, impl: PRNGImpl) -> Any:
     raise TypeError(
         f"{name}: JAX encountered invalid PRNG key data, {aval}: keys of {impl.name} are "
         f"uint32 words of trailing shape {impl.key_shape}")
+  if type(words) is Array and get_current() is EVAL:
+    return PRNGKeyArray(impl, words)  # nothing to compute: they are only read
   return random_wrap_p.apply(words, impl=impl)[0]
 
 
@@ -236,7 +242,11 @@ def check_key(name: str, key: Any) -> tuple[Any, bool]:
 
 def unwrap(keys: Any, wrapped: bool) -> Any:
   """Keys in the form in which the argument came."""
-  return random_unwrap_p.apply(keys)[0] if wrapped else keys
+  if not wrapped:
+    return keys
+  if type(keys) is PRNGKeyArray and get_current() is EVAL:
+    return keys.physical
+  return random_unwrap_p.apply(keys)[0]
 
 
 def split(key: Any, num: int | Sequence[int] = 2) -> Any:

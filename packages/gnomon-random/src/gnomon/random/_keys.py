@@ -13,7 +13,7 @@ from gnomon.core.trace import Tracer
 from gnomon.core.types import ShapedArray, WrappedArray, _of_aval, typeof, typeof_handlers
 from gnomon.runtime import watch
 from gnomon.runtime.backends import default_device
-from gnomon.runtime.compile import result_wrappers, to_device
+from gnomon.runtime.compile import to_device, wrap_results
 from gnomon.runtime.jaxlib import arrays
 
 Array = arrays.Array
@@ -254,8 +254,10 @@ def _restore(name: str, words: Any) -> PRNGKeyArray:
 
 
 typeof_handlers[PRNGKeyArray] = _of_aval
-result_wrappers[KeyType] = lambda aval: (
-    lambda words: PRNGKeyArray(aval.dtype.implementation, words))
+wrap_results(
+    KeyType,
+    lambda aval: lambda words: PRNGKeyArray(aval.dtype.implementation, words),
+    PRNGKeyArray, PRNGKeyArray._impl.fget, PRNGKeyArray)
 array_hook.adopt(PRNGKeyArray)
 
 

@@ -22,6 +22,11 @@ none_leaf_registry: Any = _jax.pytree.PyTreeRegistry(
     enable_dict=True)
 """The registry in which `None` is a leaf."""
 
+call_registry: Any = _jax.pytree.PyTreeRegistry(
+    enable_none=True, enable_tuple=True, enable_namedtuple=True, enable_list=True,
+    enable_dict=True)
+"""The registry of the C++ call path: as the first, and arrays of keys are nodes, too."""
+_REGISTRIES = (default_registry, none_leaf_registry, call_registry)
 
 
 def container_registry() -> Any:
@@ -40,21 +45,26 @@ def register_node(
     node_type: type, flatten: Flatten, unflatten: Unflatten,
     flatten_with_keys: FlattenWithKeys | None = None,
 ) -> None:
-  """Makes a type a node of both registries; `ValueError` if it is one already.
+  """Makes a type a node of all registries; `ValueError` if it is one already.
 
   `flatten(x)` gives `(children, aux)`, `unflatten(aux, children)` the node again, and
   `flatten_with_keys(x)` gives `((key, child), …), aux`.
   """
-  for registry in (default_registry, none_leaf_registry):
+  for registry in _REGISTRIES:
     registry.register_node(node_type, flatten, unflatten, flatten_with_keys)
 
 
 def register_dataclass_node(
     node_type: type, data_fields: Sequence[str], meta_fields: Sequence[str],
 ) -> None:
-  """Makes a dataclass a node of both registries; its `meta_fields` are not children."""
-  for registry in (default_registry, none_leaf_registry):
+  """Makes a dataclass a node of all registries; its `meta_fields` are not children."""
+  for registry in _REGISTRIES:
     registry.register_dataclass_node(node_type, list(data_fields), list(meta_fields))
+
+
+def register_for_calls(node_type: type, flatten: Flatten, unflatten: Unflatten) -> None:
+  """Makes a type that is a leaf elsewhere a node for the C++ call path."""
+  call_registry.register_node(node_type, flatten, unflatten, None)
 
 
 def treedef_tuple(treedefs: Iterable[Any], *, registry: Any = default_registry) -> Any:
