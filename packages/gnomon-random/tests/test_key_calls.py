@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import gnomon
 import numpy as np
 import pytest
+
+import gnomon
 from gnomon import lax, random
 
 KEYS = {

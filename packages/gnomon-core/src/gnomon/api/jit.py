@@ -346,8 +346,8 @@ class JitInfo:
     kept = [True] * len(exe.const_args) + list(exe.kept)
     return fastpath.FastpathData(
         exe.loaded, _flatten_for_calls(out)[1], [exe.sharding] * n_in,
-        [exe.sharding] * n_out, list(map(physical_aval, exe.out_avals)), [committed] * n_out, kept,
-        [None] * n_in, exe.const_args)
+        [exe.sharding] * n_out, [physical_aval(a) for a in exe.out_avals],
+        [committed] * n_out, kept, [None] * n_in, exe.const_args)
 
 
 def run_jitted(
