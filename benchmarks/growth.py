@@ -81,7 +81,7 @@ SIZES: dict[str, tuple[Callable[[int], Run], list[int]]] = {
   "trace a chain": (traced, [100, 1_000, 10_000, 30_000]),
   "its gradient": (gradient, [100, 1_000, 10_000, 30_000]),
   "lower it": (lowered, [100, 1_000, 10_000, 30_000]),
-  "compile it": (compiled, [100, 1_000, 10_000, 30_000]),
+  "compile it": (compiled, [100, 1_000, 10_000]),
   "a pytree's leaves": (leaves, [10, 100, 1_000, 10_000, 100_000]),
   "nested jit": (nested, [10, 50, 200]),
   "a scan's body": (scanned, [50, 500, 5_000]),
