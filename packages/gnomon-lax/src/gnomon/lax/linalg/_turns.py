@@ -146,10 +146,11 @@ Rule = Callable[..., Course | None]
 def _linear(p: Primitive, axes: Callable[..., Axes | None]) -> Rule:
   """The rule of a linear primitive; `axes(x, axes, **params)` says where axes go."""
   def rule(primals: list[Any], courses: list[Any], **params: Any) -> Course | None:
-    to = axes(typeof(primals[0]), courses[0].axes, **params)
+    course: Course = courses[0]
+    to = axes(typeof(primals[0]), course.axes, **params)
     if to is None:
       return None
-    return courses[0].through(lambda x: p.apply(x, **params)[0], to)
+    return course.through(lambda x: p.apply(x, **params)[0], to)
 
   return rule
 
@@ -234,7 +235,10 @@ def _product(
 
 def _mul(primals: list[Any], courses: list[Any], **_: Any) -> Course | None:
   axes = _common_axes(courses)
-  return None if axes is None else _product(mul, *primals, *courses, axes)
+  if axes is None:
+    return None
+  (x, y), (a, b) = primals, courses
+  return _product(mul, x, y, a, b, axes)
 
 
 def _div(primals: list[Any], courses: list[Any], **params: Any) -> Course | None:
