@@ -115,6 +115,52 @@ with gnomon.set_mesh(auto):
 with pytest.raises(ValueError, match="there is no mesh"):
   auto_axes(double, out_sharding=P())(value)
 """,
+    "the mesh in force": """
+constant = gnomon.device_put(value, NamedSharding(auto, P("y", "x")))
+same(gnomon.jit(lambda x: lax.add(x, constant))(value), 2 * value)
+same(gnomon.jit(lambda: lax.add(constant, 1.0))(), value + 1)
+small = gnomon.device_put(np.arange(4.0, dtype=np.float32), NamedSharding(auto, P("x")))
+same(gnomon.jit(lambda: lax.mul(small, 2.0))(), [0, 2, 4, 6])
+seen = []
+def f(x):
+  seen.append(gnomon.typeof(x).sharding.mesh)
+  return lax.mul(x, 2.0)
+g = gnomon.jit(f)
+assert len(g(value).sharding.device_set) == 1
+with gnomon.set_mesh(mesh):
+  at(g(value), P(None, None), 2 * value)
+  committed = gnomon.device_put(value, gnomon.devices()[1])
+  with pytest.raises(ValueError, match="incompatible devices"):
+    g(committed)
+with gnomon.set_mesh(auto):
+  assert g(value).sharding == NamedSharding(auto, P())
+with auto:  # the older way: it says what specs mean
+  assert len(g(value).sharding.device_set) == 1
+  out = gnomon.jit(lambda x: lax.mul(x, 2.0), in_shardings=P("x"))(value)
+  assert out.sharding.spec == P("x")
+assert [m.axis_types for m in seen] == [
+  (), (AxisType.Explicit,) * 2, *[(AxisType.Auto,) * 2] * 2]
+double = gnomon.jit(lambda x: lax.mul(x, 2.0), in_shardings=P("x"))
+for error, message, call in (
+    (RuntimeError, "jit requires a non-empty mesh", lambda: double(value)),
+    (ValueError, "does not support kwargs", lambda: double(x=value)),
+    (ValueError, "Unconstrained dims",
+     lambda: gnomon.jit(f, out_shardings=NamedSharding(auto, P(P.UNCONSTRAINED)))),
+    (ValueError, "manual axes", lambda: gnomon.set_mesh(
+      mesh.update(axis_types=(AxisType.Manual,) * 2))),
+    (ValueError, "One of pjit arguments.*rank at least 3", lambda: gnomon.jit(
+      f, in_shardings=NamedSharding(auto, P(None, None, "x")))(value)),
+    (ValueError, "One of pjit outputs.*evenly divide", lambda: gnomon.jit(
+      f, out_shardings=NamedSharding(auto, P("x")))(value[:3])),
+    (ValueError, "both a device and a backend",
+     lambda: gnomon.jit(f, device=gnomon.devices()[0], backend="cpu")),
+    (ValueError, "then in_shardings should not",
+     lambda: gnomon.jit(f, in_shardings=P("x"), backend="cpu")),
+    (ValueError, "rank at least 3",
+     lambda: gnomon.ShapeDtypeStruct((2, 2), "f4", sharding=P(None, None, "x")))):
+  with pytest.raises(error, match="(?s)" + message):
+    call()
+""",
     "parts": """
 from gnomon.experimental.shard_alike import shard_alike
 f = gnomon.shard_map(

@@ -115,7 +115,7 @@ def wrong(error, message, f, *args):
   with pytest.raises(error, match=message):
     f(*args)
 wrong(ValueError, "does not match", gnomon.jit(double, in_shardings=on("y")), x)
-wrong(ValueError, "without a mesh", gnomon.jit(double, in_shardings=P("y")), x)
+wrong(RuntimeError, "without a mesh", gnomon.jit(double, in_shardings=P("y")), x)
 wrong(ValueError, "tuple of 2", gnomon.jit(double, in_shardings=(on("y"), None)), x)
 wrong(TypeError, "but got 3",
       gnomon.jit(double, in_shardings=(3,), out_shardings=on()), x)

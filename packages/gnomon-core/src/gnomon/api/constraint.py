@@ -12,7 +12,7 @@ from gnomon.core.partition_spec import UNCONSTRAINED
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, lower, typing_rule
 from gnomon.core.shardings import attribute
-from gnomon.core.types import typeof
+from gnomon.core.types import physical_aval, typeof
 from gnomon.runtime import shardings
 from gnomon.runtime.shardings import is_place
 from gnomon.tree_util import flatten_axes
@@ -54,7 +54,7 @@ def constrain(x: Any, place: Any) -> Any:
     raise TypeError(
         "shardings leaf specifications are expected to be shardings or PartitionSpecs, "
         f"but got {place!r}")
-  sharding = shardings.resolve(place)
+  sharding = shardings.resolve(place, what="with_sharding_constraint")
   aval = tools.check_leaf(x, "with_sharding_constraint", lambda: "x")
   sharding.check_compatible_aval(aval.shape)
   sharding.shard_shape(aval.shape)
@@ -89,7 +89,7 @@ def _(ctx: Any, x: Any, *, sharding: Any) -> Sequence[Any]:
         f"with_sharding_constraint in a program over several devices: {sharding} is not "
         "over a mesh; use a NamedSharding")
   b, aval = ctx.b, ctx.aval_out
-  text = attribute(sharding, aval.ndim, ctx.meshes)
+  text = attribute(sharding, len(physical_aval(aval).shape), ctx.meshes)
   return [b.op1("sdy.sharding_constraint", x.type, [x], {"sharding": b.attr(text)})]
 
 

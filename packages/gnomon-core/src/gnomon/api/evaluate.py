@@ -8,6 +8,7 @@ from typing import Any
 from gnomon.api import tools
 from gnomon.core import dtypes
 from gnomon.core.jaxpr import ClosedJaxpr
+from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.stage import trace_to_jaxpr
 from gnomon.core.types import (
@@ -42,6 +43,12 @@ class ShapeDtypeStruct(Valueless):
     extended = isinstance(dtype, dtypes.ExtendedDType)
     self.dtype = dtype if extended else dtypes.as_dtype(dtype)
     self.sharding, self.weak_type = sharding, weak_type
+    entries = getattr(sharding, "spec", sharding)
+    if isinstance(entries, PartitionSpec) and len(entries) > len(self.shape):
+      raise ValueError(
+          f"ShapeDtypeStruct: the sharding {sharding} is only valid for values of rank "
+          f"at least {len(entries)}, but was applied to a value of rank "
+          f"{len(self.shape)}")
     self.manual_axis_type, self.is_ref = manual_axis_type, is_ref
 
   @staticmethod

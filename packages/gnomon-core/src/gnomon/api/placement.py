@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gnomon.api.constraint import constrain
-from gnomon.core.partition_spec import PartitionSpec
+from gnomon.core.mesh import placing_mesh
+from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec
 from gnomon.core.shardings import is_abstract
 from gnomon.runtime import spread
 from gnomon.runtime.jaxlib import arrays, fastpath
@@ -56,6 +57,12 @@ def _one_device(name: str, leaf: Any) -> Any:
 def over_several(in_shardings: Any, out_shardings: Any) -> tuple[Any, Any] | None:
   """Both, if one of them says several devices, or leaves the mesh to the call."""
   leaves = [*_leaves(in_shardings), *_leaves(out_shardings)]
+  for s in leaves:
+    spec = s if isinstance(s, PartitionSpec) else getattr(s, "spec", ())
+    if UNCONSTRAINED in tuple(spec):
+      raise ValueError(
+          "Unconstrained dims are not allowed when passed to in_shardings or "
+          f"out_shardings of jit, got {s}; leave the entry out, or use None for all")
   if any(isinstance(x, PartitionSpec) or spread.spans(x) for x in leaves):
     return in_shardings, out_shardings
   return None
@@ -70,7 +77,8 @@ def key_of(both: tuple[Any, Any]) -> Any:
 def is_spread(info: Any, traced: Any, operands: Sequence[Any]) -> bool:
   """Whether a call is for a program over several devices."""
   return (
-      info.shardings is not None or any(map(spread.is_spread, operands))
+      info.shardings is not None or placing_mesh().size > 1
+      or any(map(spread.is_spread, operands))
       or bool(spread.constraints_of(traced.jaxpr)))
 
 
@@ -83,6 +91,7 @@ def run_spread(
     ValueError: an argument is elsewhere than its sharding says; trees do not fit.
   """
   asked_in, asked_out = _asked_in(info, tree), _asked_out(info, traced.out_tree)
+  _check_fit(traced, asked_in, asked_out)
   results, exe = spread.run_spread(
       traced.jaxpr, info.name, operands, asked_in, asked_out,
       constraints=spread.constraints_of(traced.jaxpr), donated=donated,
@@ -98,6 +107,20 @@ def run_spread(
   return traced.out_tree.unflatten(results), fast if plain else None
 
 
+def _check_fit(traced: Any, ins: Sequence[Any], outs: Sequence[Any]) -> None:
+  """Whether arguments and results can be divided as is asked for.
+
+  Raises:
+    ValueError: one cannot.
+  """
+  avals = traced.jaxpr.in_avals[len(traced.outer):]
+  for what, types, asked in (
+      ("arguments", avals, ins), ("outputs", traced.jaxpr.out_avals, outs)):
+    for a, s in zip(types, asked):
+      if s is not None:
+        spread.check_fits(a, s, what)
+
+
 def of_stages(
     info: Any, traced: Any, leaves: Sequence[Any], tree: Any,
 ) -> tuple[Any, list[Any], list[Any]] | None:
@@ -111,13 +134,15 @@ def of_stages(
   """
   said = [_said(x) for x in leaves]
   constraints = spread.constraints_of(traced.jaxpr)
-  if info.shardings is None and not constraints and not any(map(spread.spans, said)):
+  if not (info.shardings or constraints or placing_mesh().size > 1
+          or any(map(spread.spans, said))):
     return None
   asked_in, asked_out = _asked_in(info, tree), _asked_out(info, traced.out_tree)
   avals = traced.jaxpr.in_avals[len(traced.outer):]
   for i, (own, asked, aval) in enumerate(zip(said, asked_in, avals)):
     if own is not None and asked is not None:
       spread.check_same(own, asked, aval, f"argument {i}")
+  _check_fit(traced, asked_in, asked_out)
   ins = [a if s is None else s for s, a in zip(said, asked_in)]
   mesh = spread.mesh_of([], [*ins, *asked_out, *constraints], info.name)
   here = [spread.replicated(mesh)] * len(traced.outer)
@@ -170,6 +195,10 @@ def constrained_out(info: Any, outs: Sequence[Any], tree: Any) -> list[Any]:
 def _asked_in(info: Any, tree: Any) -> list[Any]:
   args, kwargs = tree.children()
   ins = (info.shardings or (None, None))[0]
+  if ins is not None and kwargs.num_leaves:
+    raise ValueError(
+        "pjit does not support kwargs when in_shardings is specified: in_shardings of "
+        f"{info.name} has entries for positional arguments only; pass them so")
   return [*_asked("jit in_shardings", args, ins), *[None] * kwargs.num_leaves]
 
 
@@ -188,7 +217,7 @@ def _asked(name: str, tree: Any, shardings: Any) -> list[Any]:
       raise TypeError(
           f"{name} leaf specifications are expected to be shardings, PartitionSpecs or "
           f"None, but got {s!r}")
-  return [None if s is None else resolve(s) for s in leaves]
+  return [None if s is None else resolve(s, what="jit") for s in leaves]
 
 
 def device_of_arguments(leaves: Sequence[Any], name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,18 +27,19 @@ def sharding_of(aval: Any) -> Any:
   return NamedSharding(current_abstract_mesh(), PartitionSpec(*[None] * aval.ndim))
 
 
-def part_of(sharding: Any, ndim: int) -> Any:
+def part_of(sharding: Any, shape: Sequence[int]) -> Any:
   """What a sharding says of explicit axes, for types; None if that is nothing.
 
   Raises:
     TypeError: it is not over a mesh.
-    ValueError: its spec has more entries than there are dimensions.
+    ValueError: its spec has more entries than there are dimensions, or does not divide
+      one evenly.
   """
   if not isinstance(sharding, NamedSharding):
     raise TypeError(
         f"the sharding of a type is a NamedSharding, got {sharding!r} of type "
         f"{type(sharding).__name__}")
-  mesh, spec = sharding.mesh.abstract_mesh, sharding.spec
+  mesh, spec, ndim = sharding.mesh.abstract_mesh, sharding.spec, len(shape)
   if len(spec) > ndim:
     raise ValueError(
         f"the spec {spec} of a type has more entries than its {ndim} dimensions")
@@ -45,6 +47,13 @@ def part_of(sharding: Any, ndim: int) -> Any:
   entries = [
       () if e is UNCONSTRAINED else
       tuple([a for a in axes_of(e) if types[a] is AxisType.Explicit]) for e in spec]
+  sizes = mesh.shape
+  for d, axes in enumerate(entries):
+    parts = math.prod(sizes[a] for a in axes)
+    if shape[d] % parts:
+      raise ValueError(
+          f"the sharding {spec} of a type divides dimension {d} into {parts} parts, "
+          f"which does not evenly divide the dimension size {shape[d]}")
   if not any(entries) and not spec.unreduced and not spec.reduced:
     return None
   full = PartitionSpec(
@@ -121,7 +130,14 @@ def _mesh(primitive: Any, avals: Sequence[Any], params: Any) -> Any:
   if isinstance(asked, NamedSharding):
     return asked.mesh.abstract_mesh
   mesh = current_abstract_mesh()
-  return None if mesh.empty or not isinstance(asked, PartitionSpec) else mesh
+  if not isinstance(asked, PartitionSpec):
+    return None
+  if mesh.empty:
+    raise ValueError(
+        f"Using PartitionSpec when not under a mesh context is not allowed: {primitive} "
+        f"is asked for {asked}. Put a mesh in force with gnomon.set_mesh, or give a "
+        "NamedSharding")
+  return mesh
 
 
 def of_cotangent(aval: Any, order: Sequence[int], others: Sequence[Any]) -> Any:

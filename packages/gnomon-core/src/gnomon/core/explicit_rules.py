@@ -92,6 +92,10 @@ def _merge_all(name: str, specs: Any, avals: Any) -> Entries:
 
 
 def _concatenate(name: str, specs: Any, avals: Any, outs: Any, params: Any) -> Any:
+  if len(set(specs)) > 1:
+    raise ShardingTypeError(
+        f"All operands should have the same sharding in {name}, got "
+        f"{', '.join(map(str, avals))}. Bring them to one with gnomon.reshard")
   return _fitting(name, [_merge_all(name, specs, avals)], avals, outs, params)
 
 

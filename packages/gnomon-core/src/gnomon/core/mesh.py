@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from gnomon import _config
 from gnomon.runtime.jaxlib import clients
 
 
@@ -424,13 +425,15 @@ class Mesh(_Axes):
         self.axis_types if axis_types is None else axis_types)
 
   def __enter__(self) -> Self:
-    token = _mesh.set(self)
-    _entered.set((*_entered.get(), token))
+    token, traced = _mesh.set(self), _traced(("with", self, _abstract_mesh.get()))
+    traced.__enter__()
+    _entered.set((*_entered.get(), (token, traced)))
     return self
 
   def __exit__(self, *_: object) -> None:
-    *rest, token = _entered.get()
+    *rest, (token, traced) = _entered.get()
     _entered.set(tuple(rest))
+    traced.__exit__(None, None, None)
     _mesh.reset(token)
 
   def __str__(self) -> str:
@@ -454,6 +457,19 @@ _entered: ContextVar[tuple[Any, ...]] = ContextVar("gnomon.entered", default=())
 def current_mesh() -> Mesh:
   """The mesh in force; the empty one if none is."""
   return _mesh.get()
+
+
+def placing_mesh() -> Mesh:
+  """The mesh in force if it was put there with `set_mesh`; else the empty one.
+
+  Programs then run on its devices. One in force by `with mesh:`, the older way, only
+  tells what a PartitionSpec means.
+  """
+  return EMPTY if _entered.get() else _mesh.get()
+
+
+# What programs do may depend on the mesh in force: caches of programs tell them apart.
+_traced = _config.context_value("mesh_in_force", None)
 
 
 def mesh_like(shape: AbstractMesh) -> Mesh | None:
@@ -488,21 +504,30 @@ class set_mesh:
     ValueError: `mesh` is not a Mesh.
   """
 
-  __slots__ = ("_abstract_token", "_token")
+  __slots__ = ("_abstract_token", "_entered", "_token", "_traced")
 
   def __init__(self, mesh: Mesh | None) -> None:
     if mesh is not None and not isinstance(mesh, Mesh):
       raise ValueError(
           f"set_mesh takes a gnomon.sharding.Mesh, got {mesh!r} of type "
           f"{type(mesh).__name__}")
+    if mesh is not None and mesh.manual_axes:
+      raise ValueError(
+          f"set_mesh takes a mesh whose axes are Auto or Explicit; {mesh} contains "
+          "manual axes, which only the inside of a shard_map has")
+    self._entered = _entered.set(())
     self._token = _mesh.set(EMPTY if mesh is None else mesh)
     self._abstract_token = _abstract_mesh.set(None)
+    self._traced = _traced(None if mesh is None else (mesh, None))
+    self._traced.__enter__()
 
   def __enter__(self) -> None:
     return None
 
   def __exit__(self, *_: object) -> None:
+    self._traced.__exit__(None, None, None)
     _mesh.reset(self._token)
+    _entered.reset(self._entered)
     _abstract_mesh.reset(self._abstract_token)
 
 
@@ -527,7 +552,11 @@ class use_abstract_mesh:
     self._tokens: list[Any] = []
 
   def __enter__(self) -> None:
-    self._tokens.append(_abstract_mesh.set(self._mesh))
+    traced = _traced((_mesh.get(), self._mesh))
+    traced.__enter__()
+    self._tokens.append((_abstract_mesh.set(self._mesh), traced))
 
   def __exit__(self, *_: object) -> None:
-    _abstract_mesh.reset(self._tokens.pop())
+    token, traced = self._tokens.pop()
+    traced.__exit__(None, None, None)
+    _abstract_mesh.reset(token)

@@ -10,7 +10,7 @@ from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, hide_params, lower, typing_rule
 from gnomon.core.shardings import NamedSharding, attribute
-from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.types import ShapedArray, physical_aval, typeof
 
 reshard_p = Primitive("reshard")
 hide_params(reshard_p, "dst_sharding", "concrete_mesh")
@@ -25,7 +25,7 @@ def _(x: ShapedArray, *, dst_sharding: Any, concrete_mesh: Any) -> tuple[ShapedA
 def _(ctx: Any, x: Any, *, dst_sharding: Any, concrete_mesh: Any) -> Sequence[Any]:
   if ctx.meshes is None:
     return [x]  # a program of one device
-  text = attribute(dst_sharding, ctx.aval_out.ndim, ctx.meshes)
+  text = attribute(dst_sharding, len(physical_aval(ctx.aval_out).shape), ctx.meshes)
   return [ctx.b.op1(
       "sdy.sharding_constraint", x.type, ctx.b.settled([x]),
       {"sharding": ctx.b.attr(text)})]

@@ -180,6 +180,10 @@ def check_spec(mesh: Any, spec: Any) -> None:
           "an axis of the mesh divides one dimension at most, but "
           f"{spec} has duplicate entries for `{axis}`")
     seen.add(axis)
+  if UNCONSTRAINED in spec.partitions and mesh.axis_names and not mesh.auto_axes:
+    raise ValueError(
+        f"{spec} cannot contain `P.UNCONSTRAINED` when no mesh axis_types are `Auto`: "
+        f"the compiler divides nothing over {mesh}")
   if spec.unreduced or spec.reduced:
     _check_sums(mesh, spec)
 

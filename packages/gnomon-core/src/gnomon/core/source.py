@@ -154,20 +154,31 @@ def here() -> Any:
   return Source(mlir.traceback(), names) if names else mlir.traceback()
 
 
+_NOTE = (
+    "--------------------\nFor simplicity, frames of gnomon's own code are not shown. "
+    "The option jax_traceback_filtering (GNOMON_TRACEBACK_FILTERING=off) shows them.")
+
+
 def filter_traceback(e: BaseException) -> None:
   """Removes this library's frames from the traceback of `e`, keeping the user's.
 
-  The option `traceback_filtering` may forbid it.
+  The option `traceback_filtering` may forbid it. A note tells of it.
   """
-  if _config.current().traceback_filtering == "off":
+  mode = _config.current().traceback_filtering
+  if mode == "off":
     return
   tb, kept = e.__traceback__, []
+  total = 0
   while tb is not None:
+    total += 1
     if is_user_file(tb.tb_frame.f_code.co_filename):
       kept.append(tb)
     tb = tb.tb_next
-  if not kept:
+  if not kept or len(kept) == total:
     return
+  if mode in ("auto", "quiet_remove_frames") and _NOTE not in getattr(
+      e, "__notes__", ()):
+    e.add_note(_NOTE)
   chain: TracebackType | None = None
   for t in reversed(kept):
     chain = TracebackType(chain, t.tb_frame, t.tb_lasti, t.tb_lineno)

@@ -26,6 +26,7 @@ class AbstractValue:
   """The type of a value that transformations handle."""
 
   __slots__ = ()
+  _sharding: Any = None  # only types of arrays may say how values are divided
 
   def to_tangent_aval(self) -> AbstractValue:
     raise TypeError(f"values of type {self} have no tangents")
@@ -194,7 +195,7 @@ class ShapedArray(AbstractValue):
     shape = tuple(int(d) for d in shape)
     if not isinstance(dtype, (np.dtype, dtypes.ExtendedDType)):
       dtype = np.dtype(dtype)
-    said = None if sharding is None else _explicit_part(sharding, len(shape))
+    said = None if sharding is None else _explicit_part(sharding, shape)
     full = (shape, dtype, bool(weak_type), said, manual_axis_type, memory_space)
     found = _by_parts.get(full)
     if found is None:
@@ -339,10 +340,10 @@ def _remake(
       memory_space=space)
 
 
-def _explicit_part(sharding: Any, ndim: int) -> Any:
+def _explicit_part(sharding: Any, shape: tuple[int, ...]) -> Any:
   from gnomon.core import explicit  # programs on one device do without
 
-  return explicit.part_of(sharding, ndim)
+  return explicit.part_of(sharding, shape)
 
 
 def says(aval: Any) -> bool:

@@ -17,7 +17,7 @@ from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import lower
 from gnomon.core.shardings import attribute
 from gnomon.core.structural import reshape_p
-from gnomon.core.types import ShapedArray, Valueless, WrappedArray, typeof
+from gnomon.core.types import ShapedArray, Valueless, WrappedArray, physical_aval, typeof
 from gnomon.lowering.builder import Builder
 from gnomon.runtime.jaxlib import arrays, mlir
 
@@ -246,7 +246,8 @@ class Context:
     for i, v in enumerate(e.outvars):
       aval = v.aval
       if type(aval) is ShapedArray and aval._sharding is not None:
-        text = attribute(aval._sharding, aval.ndim, self.meshes)
+        text = attribute(
+            aval._sharding, len(physical_aval(aval).shape), self.meshes)
         placed[i] = self.b.op1(
             "sdy.sharding_constraint", placed[i].type, self.b.settled([placed[i]]),
             {"sharding": self.b.attr(text)})
@@ -375,7 +376,8 @@ def host(c: Any) -> np.ndarray[Any, Any]:
   """The value of a constant on the host, in its canonical dtype."""
   aval = typeof(c)
   if type(c) is arrays.Array:
-    return arrays.host_view(c)
+    whole = len(c._sharding._internal_device_list) == 1
+    return arrays.host_view(c) if whole else np.asarray(c)
   if isinstance(c, WrappedArray):
     return host(c.physical)
   if isinstance(c, Valueless):

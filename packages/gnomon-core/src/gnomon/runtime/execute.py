@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.jaxpr import programs_in
+from gnomon.core.mesh import placing_mesh
+from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.primitive import Primitive
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.rule import impl_rule
 from gnomon.core.stage import trace_to_closed, unhashable
 from gnomon.core.trace import Tracer, get_current, leaked
-from gnomon.core.types import WrappedArray, canonicalize_handlers, typeof
+from gnomon.core.types import WrappedArray, canonicalize_handlers, says, typeof
 from gnomon.runtime import backends, watch
 from gnomon.runtime.callbacks import CallbackError
 from gnomon.runtime.compile import (
@@ -152,7 +154,7 @@ def _compiled(
   if backends.device_count() > 1:
     _several_devices = _careful = True
   if _several_devices and (
-      any(map(_is_spread, args)) or (primitive.call and _asks_for_devices(params))):
+      any(map(_is_spread, args)) or _asks_for_devices(primitive, params)):
     return _over_devices(primitive, args, params, key)
   device = common_device(args, primitive.name)
   args, places = _once(args)
@@ -196,8 +198,16 @@ def _is_spread(x: Any) -> bool:
   return type(x) is Array and len(x._sharding._internal_device_list) > 1
 
 
-def _asks_for_devices(params: dict[str, Any]) -> bool:
-  """Whether a program says where its values are to be."""
+def _asks_for_devices(primitive: Primitive, params: dict[str, Any]) -> bool:
+  """Whether an operation, or its program, says where values are to be."""
+  asked = params.get("out_sharding")
+  asked = params.get("sharding") if asked is None else asked
+  if asked is not None:
+    mesh = placing_mesh() if isinstance(asked, PartitionSpec) else getattr(
+        asked, "mesh", None)
+    return mesh is not None and mesh.size > 1
+  if not primitive.call:
+    return False
   from gnomon.runtime import spread  # few processes have several devices
 
   return any(map(spread.constraints_of, programs_in(params)))
@@ -216,7 +226,9 @@ def _over_devices(
         lambda *xs: get_current().process(primitive, xs, params), [x.aval for x in args])
   outs, _ = spread.run_spread(
       jaxpr, primitive.name, args, [None] * len(args), [None] * len(jaxpr.out_avals),
-      constraints=spread.constraints_of(jaxpr))
+      constraints=[
+          *spread.constraints_of(jaxpr),
+          *(a.sharding for a in jaxpr.out_avals if says(a))])
   return outs
 
 

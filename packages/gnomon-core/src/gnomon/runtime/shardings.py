@@ -22,6 +22,7 @@ from gnomon.core.shardings import factors as factors
 from gnomon.core.shardings import is_equivalent_to as is_equivalent_to
 from gnomon.core.shardings import shard_shape as shard_shape
 from gnomon.runtime import backends
+from gnomon.runtime.jaxlib import arrays
 
 
 def is_place(x: Any) -> bool:
@@ -29,18 +30,21 @@ def is_place(x: Any) -> bool:
   return isinstance(x, (Sharding, PartitionSpec))
 
 
-def resolve(placement: Any, mesh: Mesh | None = None) -> Any:
+def resolve(placement: Any, *, what: str = "") -> Any:
   """The sharding that a device, a sharding or a spec (over the mesh in force) stands for.
 
   Raises:
-    ValueError: a PartitionSpec is given and no mesh is in force.
+    ValueError: a PartitionSpec is given and no mesh is in force; a RuntimeError for the
+      functions that name themselves by `what`.
   """
   if isinstance(placement, PartitionSpec):
-    mesh = current_mesh() if mesh is None else mesh
+    mesh = current_mesh()
     if mesh is EMPTY:
-      raise ValueError(
-          f"the PartitionSpec {placement} says nothing without a mesh: put one in force "
-          "with gnomon.set_mesh(mesh), or give a NamedSharding(mesh, spec)")
+      error, who = (RuntimeError, f"{what} requires a non-empty mesh in context: ") if (
+          what) else (ValueError, "")
+      raise error(
+          f"{who}the PartitionSpec {placement} says nothing without a mesh: put one "
+          "in force with gnomon.set_mesh(mesh), or give a NamedSharding(mesh, spec)")
     return NamedSharding(mesh, placement)
   if isinstance(placement, Sharding):
     return placement
@@ -56,6 +60,13 @@ def _remake_single(device_id: int, kind: str | None) -> Any:
   return SingleDeviceSharding(device, memory_kind=kind)
 
 
+def _remake_gspmd(ids: list[int], proto: bytes, kind: str | None) -> Any:
+  by_id = {d.id: d for d in backends.devices()}
+  op = arrays.OpSharding()
+  op.ParseFromString(proto)
+  return GSPMDSharding([by_id[i] for i in ids], op, memory_kind=kind)
+
+
 def _remake_mesh(ids: Any, names: tuple[Any, ...], types: tuple[Any, ...]) -> Mesh:
   by_id = {d.id: d for d in backends.devices()}
   grid = np.empty(ids.shape, object)
@@ -66,6 +77,10 @@ def _remake_mesh(ids: Any, names: tuple[Any, ...], types: tuple[Any, ...]) -> Me
 
 copyreg.pickle(
     NamedSharding, lambda s: (_remake_named, (s.mesh, s.spec, s._memory_kind)))
+copyreg.pickle(
+    GSPMDSharding, lambda s: (_remake_gspmd, (
+        [d.id for d in s._internal_device_list],
+        s._hlo_sharding.to_proto().SerializeToString(), s._memory_kind)))
 copyreg.pickle(
     SingleDeviceSharding, lambda s: (_remake_single, (s._device.id, s._memory_kind)))
 copyreg.pickle(

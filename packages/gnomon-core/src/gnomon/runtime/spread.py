@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.core import events
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, programs_in
-from gnomon.core.mesh import Mesh, mesh_like
+from gnomon.core.mesh import Mesh, mesh_like, placing_mesh
 from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.reshard import reshard_p
@@ -56,6 +56,8 @@ def constraints_of(program: ClosedJaxpr | Jaxpr) -> list[Any]:
   if found is None:
     found = program.memo["constraints"] = []
     inner = program.jaxpr if isinstance(program, ClosedJaxpr) else program
+    if isinstance(program, ClosedJaxpr):
+      found += [physical(c)._sharding for c in program.consts if is_spread(c)]
     for e in inner.eqns:
       name, params = e.primitive.name, e.params
       if name == "sharding_constraint" and spans(params["sharding"]):
@@ -98,6 +100,10 @@ def mesh_of(
     if s is not None:
       mesh, devices, origin = _same(
           mesh, devices, origin, s, f"the sharding {s}", what)
+  here = placing_mesh()
+  if here.size > 1:
+    mesh, devices, origin = _same(
+        mesh, devices, origin, replicated(here), "the mesh in force", what)
   if mesh is None:
     raise NotImplementedError(
         f"{what}: no argument says over which mesh its devices form; put one there with "
@@ -135,8 +141,7 @@ def place(x: Any, sharding: Any) -> Any:
   else:
     aval = typeof(x)
     value = np.asarray(x, aval.dtype)
-  sharding.check_compatible_aval(aval.shape)
-  sharding.shard_shape(aval.shape)
+  check_fits(aval, sharding)
   aval = aval_at(aval, sharding)
   indices = arrays.shard_indices(sharding, aval.shape)
   here = [
@@ -172,6 +177,22 @@ def _moved(x: Any, sharding: Any) -> Any:
   (found,), _ = run_spread(jaxpr, "device_put", [x], [None], [sharding])
   there = aval_at(aval, sharding)
   return found if there is found.aval else arrays.rewrap(found, there)
+
+
+def check_fits(aval: Any, sharding: Any, what: str = "") -> None:
+  """Whether arrays of a type can be divided so.
+
+  Raises:
+    IndivisibleError: a dimension cannot be divided evenly.
+    ValueError: the spec has more entries than the type dimensions.
+  """
+  try:
+    sharding.check_compatible_aval(aval.shape)
+    sharding.shard_shape(aval.shape)
+  except ValueError as e:
+    if not what:
+      raise
+    raise type(e)(f"One of pjit {what}, of type {aval}: {e}") from None
 
 
 def aval_at(aval: Any, sharding: Any) -> Any:

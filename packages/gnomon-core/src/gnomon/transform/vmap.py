@@ -57,6 +57,8 @@ class BatchTracer(Tracer):
     t = typeof(value)
     self._trace, self.value, self.dim = trace, value, dim
     self.aval = ShapedArray(t.shape[:dim] + t.shape[dim + 1:], t.dtype, t.weak_type)
+    if t._sharding is not None:
+      self.aval = self.aval.update(sharding=_without(t._sharding, dim))
 
   def __repr__(self) -> str:
     return f"VmapTracer(aval={self.aval}, batched={typeof(self.value)})"
@@ -67,6 +69,13 @@ class BatchTracer(Tracer):
       return x.origin(past=past)
     mapped = f"mapped by vmap over an axis of size {self._trace.axis.size}"
     return f"It was {mapped}." if past else f"It is {mapped}, and so has many values."
+
+
+def _without(sharding: Any, dim: int) -> Any:
+  """How a value is divided that lacks a dimension."""
+  entries = list(sharding.spec)
+  del entries[dim]
+  return sharding.update(spec=sharding.spec.update(partitions=tuple(entries)))
 
 
 class BatchTrace(Trace):
