@@ -1,9 +1,9 @@
 """Chebyshev coefficients of special functions, made with mpmath.
 
 `python tools/fit_special.py NAME...` prints the coefficients of the fits below, of those
-whose names begin so, as Python, and the largest error of each series over a grid, relative
-to the largest value, in units of 2**-53. Coefficients that a double does not see are left
-out.
+whose names begin so, as Python, and the largest error of each series over a grid, as a
+part of the largest value, in units of 2**-53. Coefficients that a double does not see are
+left out.
 """
 
 from __future__ import annotations

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from gnomon.core.types import ShapedArray
+from gnomon.lax import _exact as exact
 from gnomon.lax._accuracy import accuracy_text
 from gnomon.lax._arithmetic import add, mul, sub
+from gnomon.lax._exact import with_program
 from gnomon.lax._families import INEXACT, unary
+from gnomon.lax._loops import on_cpu
+from gnomon.lax._programs import emit
 from gnomon.lax._strong import over, times
 
 
@@ -53,8 +57,14 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
   return exp2_p.apply(x, accuracy=accuracy)[0]
 
 
+def _exp2(x: Any) -> list[Any]:
+  return [exact.exp2(x, exp)]
+
+
 def _emit_exp2(ctx: Any, x: Any, *, accuracy: Any) -> Any:
   b, out = ctx.b, ctx.avals_out[0]
+  if accuracy is None and out.dtype.name in ("float32", "float64") and on_cpu(ctx):
+    return emit(ctx, _exp2, ctx.avals_in, [x])[0]
   if out.dtype.itemsize < 4:  # the power would magnify the rounding of the product
     wide = ShapedArray(out.shape, np.dtype(np.float32))
     result = _emit_wide_exp2(b, b.convert(x, out, wide), wide, accuracy)
@@ -140,8 +150,10 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
   return log1p_p.apply(x, accuracy=accuracy)[0]
 
 
+_emit_log1p = with_program(
+    "stablehlo.log_plus_one", ["float64"], lambda x: exact.log1p(x, log))
 log1p_p = unary(
-    "log1p", INEXACT, "log_plus_one", lambda t, ans, x, accuracy: over(t, add(x, 1.0)))
+    "log1p", INEXACT, _emit_log1p, lambda t, ans, x, accuracy: over(t, add(x, 1.0)))
 
 
 def logistic(x: Any, *, accuracy: Any = None) -> Any:

@@ -10,9 +10,12 @@ from gnomon.api.stopping import stop_gradient
 from gnomon.core import dtypes
 from gnomon.core.structural import full, select_n
 from gnomon.core.types import typeof
+from gnomon.lax import _exact as exact
 from gnomon.lax._arithmetic import add, clamp, div, max, min, mul, neg, square, sub
 from gnomon.lax._comparison import gt
 from gnomon.lax._complex import abs
+from gnomon.lax._exact import with_program, with_tiny
+from gnomon.lax._exponential import exp, log
 from gnomon.lax._families import INEXACT, binary, operands, unary
 from gnomon.lax._power import rsqrt
 from gnomon.lax._strong import over, times
@@ -98,8 +101,9 @@ def asin(x: Any) -> Any:
   return asin_p.apply(x)[0]
 
 
+_emit_asin = with_tiny("chlo.asin", {"float32": 1e-4, "float64": 1e-8})
 asin_p = unary(
-    "asin", INEXACT, "chlo.asin", lambda t, ans, x: times(t, rsqrt(sub(1.0, square(x)))))
+    "asin", INEXACT, _emit_asin, lambda t, ans, x: times(t, rsqrt(sub(1.0, square(x)))))
 
 
 def acos(x: Any) -> Any:
@@ -201,7 +205,9 @@ def sinh(x: Any) -> Any:
   return sinh_p.apply(x)[0]
 
 
-sinh_p = unary("sinh", INEXACT, "chlo.sinh", lambda t, ans, x: times(t, cosh(x)))
+_emit_sinh = with_program(
+    "chlo.sinh", ["float32", "float64"], lambda x: exact.sinh(x, exp))
+sinh_p = unary("sinh", INEXACT, _emit_sinh, lambda t, ans, x: times(t, cosh(x)))
 
 
 def cosh(x: Any) -> Any:
@@ -220,7 +226,9 @@ def cosh(x: Any) -> Any:
   return cosh_p.apply(x)[0]
 
 
-cosh_p = unary("cosh", INEXACT, "chlo.cosh", lambda t, ans, x: times(t, sinh(x)))
+_emit_cosh = with_program(
+    "chlo.cosh", ["float32", "float64"], lambda x: exact.cosh(x, exp))
+cosh_p = unary("cosh", INEXACT, _emit_cosh, lambda t, ans, x: times(t, sinh(x)))
 
 
 def tanh(x: Any, *, accuracy: Any = None) -> Any:
@@ -322,6 +330,7 @@ def atanh(x: Any) -> Any:
   return atanh_p.apply(x)[0]
 
 
+_emit_atanh = with_program("chlo.atanh", ["float64"], lambda x: exact.atanh(x, log))
 atanh_p = unary(
-    "atanh", INEXACT, "chlo.atanh",
+    "atanh", INEXACT, _emit_atanh,
     lambda t, ans, x: over(t, mul(sub(1.0, x), add(1.0, x))))
