@@ -167,6 +167,40 @@ def test_a_sum_with_what_is_used_compares_nothing() -> None:
   assert np.isinf(gnomon.grad(f)(zero)[0])
 
 
+def test_loops_without_selections_compare_nothing() -> None:
+  w = np.eye(3, dtype=np.float32)
+
+  def step(c: Any, x: Any) -> Any:
+    return lax.tanh(lax.add(lax.dot(c, w), x)), lax.sin(c)
+
+  xs = np.ones((4, 3), np.float32) / 4
+
+  def of_rows(xs: Any) -> Any:
+    c, ys = lax.scan(step, np.zeros(3, np.float32), xs)
+    return lax.add(lax.reduce_sum(c, (0,)), lax.reduce_sum(ys, (0, 1)))
+
+  text = gnomon.jit(gnomon.grad(of_rows)).lower(xs).as_text()
+  assert text.count("stablehlo.select") == 0
+  masked = gnomon.jit(gnomon.grad(lambda xs: lax.reduce_sum(
+      lax.slice(lax.scan(step, np.zeros(3, np.float32), xs)[1], (0, 0), (2, 3)),
+      (0, 1)))).lower(xs).as_text()
+  assert masked.count("stablehlo.select") > 0
+
+
+def test_a_carry_that_is_not_used_at_the_end() -> None:
+  """The last step computes log(0), which nothing asks for."""
+  def f(c: Any) -> Any:
+    _, ys = lax.scan(lambda c, _: (lax.log(c), c), c, None, length=2)
+    return lax.reduce_sum(ys, (0,))
+
+  def in_jit(c: Any) -> Any:
+    return gnomon.jit(f)(lax.sqrt(c))
+
+  for g, slope in ((f, 2.0), (in_jit, 1.0)):
+    np.testing.assert_allclose(gnomon.grad(g)(1.0), slope)
+    np.testing.assert_allclose(gnomon.jit(gnomon.grad(g))(1.0), slope)
+
+
 def test_the_option_switches_it_off() -> None:
   f = gnomon.grad(_used(lax.sqrt))
   g = gnomon.jit(f)

@@ -18,9 +18,13 @@ from gnomon.core.rule import Rule
 
 
 class _State(threading.local):
-  """Whether the cotangents of the equation at hand may hold such zeros."""
+  """Whether the cotangents of the equation at hand may hold such zeros.
+
+  `made`: whether the transpose that was last taken made some (`ASK`).
+  """
 
   masked = True
+  made = True
 
 
 state = _State()
@@ -29,6 +33,9 @@ state = _State()
 # there were none. Those without a rule may; and within their transposes all counts as
 # masked.
 masking_rule: Rule[Any] = Rule("masking_rule")
+
+ASK = "ask"
+"""What a rule gives if that depends on the cotangents, too: their transpose says it."""
 
 
 def _never(params: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from gnomon.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, memoised
 from gnomon.core.rule import transpose_rule
 from gnomon.core.source import transposed
 from gnomon.core.stage import trace_to_closed
-from gnomon.core.strong import masking_rule
+from gnomon.core.strong import ASK, masking_rule
 from gnomon.core.structural import add_tangents
 from gnomon.core.trace import get_current, recorder_of
 from gnomon.core.types import says
@@ -101,8 +101,11 @@ def _backwards(
     brings = masking(p)
     mask = brings is None or (bool(masked) and not masked.isdisjoint(e.outvars))
     state.masked = mask
+    found = rules[p](out, operands, **e.params)
     zeros = brings is None or mask or brings(e.params)
-    for v, ct in zip(e.invars, rules[p](out, operands, **e.params)):
+    if zeros is ASK:
+      zeros = state.made
+    for v, ct in zip(e.invars, found):
       if ct is not None and type(ct) is not Zero and type(v) is not Literal:
         if zeros:
           if v not in cts:

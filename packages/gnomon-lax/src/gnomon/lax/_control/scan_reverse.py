@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gnomon.core import strong
 from gnomon.core.jaxpr import (
   ClosedJaxpr,
   Eqn,
@@ -18,7 +19,7 @@ from gnomon.core.rule import dce_rule, linearize_rule, transpose_rule
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import add_tangents, instantiate, zeros_like_aval
 from gnomon.core.types import typeof
-from gnomon.core.zero import UndefinedPrimal
+from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._control.common import depends, permuted, union, zero_filled
 from gnomon.lax._control.scan import scan_p
 from gnomon.transform.call import closed_once
@@ -170,6 +171,8 @@ def _hoisted(j: Jaxpr, results: list[Any], nc: int) -> Jaxpr:
 
 # ---- transposition
 
+strong.masking_rule.define(scan_p)(lambda params: strong.ASK)
+
 
 @transpose_rule.define(scan_p)
 def _(cts: Values, args: Values, *, jaxpr: ClosedJaxpr, num_consts: int, num_carry: int,
@@ -180,8 +183,20 @@ def _(cts: Values, args: Values, *, jaxpr: ClosedJaxpr, num_consts: int, num_car
   if not all(linear):
     return _transpose_linear_part(cts, args, linear, jaxpr, nc, k, params)
   body_known = (*known[:nc], *(False,) * k, *known[nc + k:])
-  body, ct_moves, const_moves, x_moves = _transposed_body(
-      jaxpr, body_known, moves_of(cts), nc, k)
+  state = strong.state
+  outer = state.masked
+  state.masked = outer or strong.has_masks(jaxpr)
+  try:
+    body, ct_moves, const_moves, x_moves = _transposed_body(
+        jaxpr, body_known, moves_of(cts), nc, k)
+    if not state.masked and any(
+        m and type(t) is Zero for t, m in zip(cts, ct_moves)):
+      state.masked = True  # a carry that is not used at the end begins with zeros
+      body, ct_moves, const_moves, x_moves = _transposed_body(
+          jaxpr, body_known, moves_of(cts), nc, k)
+    state.made = state.masked
+  finally:
+    state.masked = outer
   const_avals = [a for a, u in zip(jaxpr.in_avals[:nc], known) if not u]
   acc = [zeros_like_aval(a) for a, m in zip(const_avals, const_moves) if m]
   carry = [instantiate(t) for t, m in zip(cts, ct_moves) if m]
