@@ -292,7 +292,7 @@ def test_second_derivative_and_vmap() -> None:
   stack = np.stack([np.eye(3), np.diag([1.0, 2, 2]), np.diag([1.0, 2, 3])])
   grads, tangents = gnomon.jit(gnomon.vmap(lambda x: (
       gnomon.grad(loss)(x), gnomon.jvp(loss, (x,), (weight,))[1])))(stack)
-  for x, g, t in zip(stack, grads, tangents):
+  for x, g, t in zip(stack, np.asarray(grads), np.asarray(tangents)):
     w = np.diag(x)
     gaps = w[:, None] - w
     e = np.exp(w)
