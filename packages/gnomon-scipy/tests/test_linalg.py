@@ -160,32 +160,24 @@ def of_both(x: Any) -> Any:
   return w, gnp.abs(v), linalg.solve(x, np.ones(3), assume_a="pos", lower=True)
 
 
-def lu_system(a: Any, b: Any) -> Any:
-  return linalg.lu_solve(linalg.lu_factor(a), b, trans=2)
-
-
-# By name: a function, its arguments, how many derivatives.
-SMOOTH: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
-    "eigh": (of_both, (definite(3, kind=True),), 1),
-    "lu_solve": (lu_system, (random(3, 3, kind=True), random(3, 1, kind=True)), 1),
-    "expm": (linalg.expm, (random(2, 3, 3, kind=True),), 1),
-    "sqrtm": (linalg.sqrtm, (definite(3, kind=False),), 1),
+# By name: a function with a rule of its own, and its arguments.
+SMOOTH: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "eigh": (of_both, (definite(3, kind=True),)),
+    "expm": (linalg.expm, (random(2, 3, 3, kind=True),)),
+    "sqrtm": (linalg.sqrtm, (definite(3, kind=False),)),
     "solve_sylvester": (linalg.solve_sylvester, (
-        random(3, 3), random(2, 2), random(3, 2)), 1),
-    "solve_sylvester eigen": (partial(linalg.solve_sylvester, method="eigen"), (
-        random(3, 3, kind=True), random(2, 2, kind=True), random(3, 2, kind=True)), 1),
-    "funm": (lambda a: linalg.funm(a, gnp.exp), (random(3, 3),), 1),
+        random(3, 3), random(2, 2), random(3, 2))),
+    "funm": (lambda a: linalg.funm(a, gnp.exp), (random(3, 3),)),
     "eigh_tridiagonal": (
-        partial(linalg.eigh_tridiagonal, eigvals_only=True), (random(3), random(2)), 1),
-    "fiedler_companion": (linalg.fiedler_companion, (random(5),), 1),
+        partial(linalg.eigh_tridiagonal, eigvals_only=True), (random(3), random(2))),
 }
 
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_derivatives(name: str) -> None:
-  function, args, order = SMOOTH[name]
+  function, args = SMOOTH[name]
   with gnomon.enable_x64(True):
-    check_grads(gnomon.jit(function), args, order=order, rtol=1e-4, atol=1e-4)
+    check_grads(gnomon.jit(function), args, order=1, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", [
@@ -247,23 +239,19 @@ def test_schur_forms(kind: bool) -> None:
 
 
 def test_expm_sizes() -> None:
-  for scale in (0, 1e-3, 3, 30):
-    a = scale * random(4, 4)
-    want = reference.expm(a)
-    with gnomon.enable_x64(True):
-      np.testing.assert_allclose(linalg.expm(a), want, atol=1e-11 * abs(want).max())
-      up = reference.expm(np.triu(a))
-      np.testing.assert_allclose(
-          linalg.expm(a, upper_triangular=True), up, atol=1e-11 * abs(up).max())
-  many = np.array([1.0, 10.0, 0.1])[:, None, None] * random(3, 4, 4)
+  many = np.array([0, 1e-3, 3, 30])[:, None, None] * random(4, 4)
+  want, up = reference.expm(many), reference.expm(np.triu(many))
   with gnomon.enable_x64(True):
-    np.testing.assert_allclose(linalg.expm(many), reference.expm(many), rtol=1e-9)
-    got = linalg.expm_frechet(many[0], many, compute_expm=False)
+    got = linalg.expm(many), linalg.expm(many, upper_triangular=True)
+    moves = linalg.expm_frechet(many[2], many, compute_expm=False)
+  for i in range(4):
+    np.testing.assert_allclose(got[0][i], want[i], atol=1e-11 * abs(want[i]).max())
+    np.testing.assert_allclose(got[1][i], up[i], atol=1e-11 * abs(up[i]).max())
     np.testing.assert_allclose(
-        got[1], reference.expm_frechet(many[0], many[1], compute_expm=False))
-  got = linalg.expm(np.array([[1, 2], [3, 4]]))
-  assert got.dtype == np.float32
-  np.testing.assert_allclose(got, reference.expm([[1, 2], [3, 4]]), rtol=1e-5)
+        moves[i], reference.expm_frechet(many[2], many[i], compute_expm=False), rtol=1e-9)
+  single = linalg.expm(np.array([[1, 2], [3, 4]]))
+  assert single.dtype == np.float32
+  np.testing.assert_allclose(single, reference.expm([[1, 2], [3, 4]]), rtol=1e-5)
 
 
 def test_expm_of_badly_scaled_matrices() -> None:
@@ -281,11 +269,12 @@ def test_expm_of_badly_scaled_matrices() -> None:
 
 
 def test_expm_squarings() -> None:
+  many = np.array([0, -1e4, 1e6, np.nan])[:, None, None] * np.eye(2)
+  none, small, *lost = linalg.expm(many)
+  np.testing.assert_array_equal(none, np.eye(2))
+  np.testing.assert_array_equal(small, 0)
+  assert np.isnan(lost).all()
   assert np.isnan(linalg.expm(30 * np.eye(2), max_squarings=1)).all()
-  assert np.isnan(linalg.expm(1e6 * np.eye(2))).all()
-  assert np.isnan(linalg.expm(np.full((2, 2), np.nan))).all()
-  np.testing.assert_array_equal(linalg.expm(-1e4 * np.eye(2)), 0)
-  np.testing.assert_array_equal(linalg.expm(np.zeros((2, 2))), np.eye(2))
 
 
 def test_second_derivative_of_expm() -> None:

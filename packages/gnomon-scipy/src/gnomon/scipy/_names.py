@@ -1,5 +1,7 @@
 """Where each public name lives. Written by `tools/write_doors.py`."""
 
 NAMES = {
-    "": "interpolate linalg ndimage optimize signal sparse special stats",
+    "": (
+        "cluster fft integrate interpolate linalg ndimage optimize signal sparse "
+        "spatial special stats"),
 }

@@ -1,0 +1,13 @@
+"""Geometry: `scipy.spatial`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+  from gnomon.scipy.spatial import transform as transform
+else:
+  from gnomon._door import open_door as _open_door
+  from gnomon.scipy.spatial._names import NAMES as _NAMES
+
+  __getattr__, __dir__, __all__ = _open_door(__name__, _NAMES)
