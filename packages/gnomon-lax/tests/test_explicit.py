@@ -48,6 +48,11 @@ def dot(contract: Any, batch: Any = ((), ()), **options: Any) -> Any:
   return lambda x, y: lax.dot_general(x, y, (contract, batch), **options)
 
 
+def seen(x: Any, spec: Any) -> Any:
+  assert gnomon.typeof(x).sharding.spec == spec
+  return x
+
+
 NUMBERS = lax.GatherDimensionNumbers((1,), (0,), (0,))
 
 
@@ -87,6 +92,14 @@ NUMBERS = lax.GatherDimensionNumbers((1,), (0,), (0,))
     (dot(((1,), (1,)), out_sharding=P("x", None)), (XY, XY), "f32[8@x,8]"),
     (lambda x: reshard(x, P("y", "x")), (XY,), "f32[8@y,4@x]"),
     (gnomon.vmap(lax.sin), (XY,), "f32[8@x,4@y]"),
+    (gnomon.vmap(lambda x: seen(x, P("y")), 0, 1), (XY,), "f32[4@y,8@x]"),
+    (gnomon.vmap(dot(((1,), (0,)), out_sharding=P(None, "y")), (0, None)),
+     (BATCH, value(6, 2)), "f32[8@x,4,2@y]"),
+    (gnomon.vmap(reshaped((2, 2), out_sharding=P("y"))), (X_,), "f32[8@x,2@y,2]"),
+    (gnomon.vmap(lambda x: lax.broadcast_in_dim(x, (4, 2), (0,), out_sharding=P("y"))),
+     (X_,), "f32[8@x,4@y,2]"),
+    (gnomon.vmap(lambda x: lax.reduce_sum(x, (0,), out_sharding=P("y"))),
+     (value(8, 4, 6, spec=("x",)),), "f32[8@x,6@y]"),
     (gnomon.grad(lambda x: lax.reduce_sum(lax.sin(x), (0, 1))), (XY,), "f32[8@x,4@y]"),
     (gnomon.grad(lambda w, x: lax.reduce_sum(dot(((1,), (0,)))(x, w), (0, 1))),
      (value(4, 6), XY), "f32[4,6]"),
@@ -137,6 +150,14 @@ def test_reshapes(shape: Any, spec: Any, new: Any, expected: str | None) -> None
 def test_what_does_not_fit(f: Any, args: Any, message: str) -> None:
   with pytest.raises(ShardingTypeError, match=message):
     types_of(f, *args)
+
+
+def test_only_explicit_axes_can_be_asked_for() -> None:
+  mesh = MESH.update(axis_types=(AxisType.Explicit, AxisType.Auto))
+  with use_abstract_mesh(mesh), pytest.raises(ValueError, match="type Auto or Manual"):
+    gnomon.make_jaxpr(reshaped((4, 8), out_sharding=P("y")))(np.ones((8, 4)))
+  with pytest.raises(ValueError, match="Using PartitionSpec when not under a mesh"):
+    gnomon.make_jaxpr(reshaped((4, 8), out_sharding=P("y")))(np.ones((8, 4)))
 
 
 def test_what_types_say_without_a_mesh() -> None:

@@ -171,6 +171,10 @@ for given in (value, x):
     sums, twice = run(given)
     at(sums, P(None, "y"), value.reshape(4, 2, 4).sum(0))
     at(twice, P("x", "y"), 2 * value)
+inferred = gnomon.shard_map(lambda p: lax.mul(p, p), mesh=mesh, out_specs=P("x", "y"))
+at(inferred(x), P("x", "y"), value * value)
+with pytest.raises(TypeError, match="needs in_specs"):
+  gnomon.shard_map(lambda p: p, mesh=auto, out_specs=P())(x)
 with gnomon.set_mesh(mesh):
   at(gnomon.grad(lambda x: total(f(x)[1]))(x), P("x", "y"), np.full((8, 4), 2.0))
   rows = gnomon.reshard(value, P("x"))

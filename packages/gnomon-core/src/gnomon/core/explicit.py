@@ -83,6 +83,13 @@ def typed(
         f"{asked}: there are no such results yet. Leave out `unreduced`")
   if asked is not None:
     spec = asked if isinstance(asked, PartitionSpec) else asked.spec
+    types = mesh._name_to_type
+    strange = [
+        a for e in spec for a in axes_of(e) if types.get(a) is not AxisType.Explicit]
+    if strange:
+      raise ValueError(
+          f"PartitionSpec passed to {primitive.name} cannot contain axis names that are "
+          f"of type Auto or Manual, got {strange} in {spec} over {mesh}")
     found = [spec]
   else:
     rule = explicit_rules.rule_of(primitive, primitive in elementwise)
@@ -146,6 +153,15 @@ def of_cotangent(aval: Any, order: Sequence[int], others: Sequence[Any]) -> Any:
   spec = sharding_of(aval).spec.to_ct_spec()
   return NamedSharding(
       mesh, spec.update(partitions=tuple([spec[d] for d in order])))
+
+
+def with_dimension(asked: Any, at: int, aval: Any, dim: int | None) -> Any:
+  """A sharding or a spec with one more entry: that of a dimension of a type."""
+  spec = asked if isinstance(asked, PartitionSpec) else asked.spec
+  entries = [*spec, *[None] * (at - len(spec))]
+  entries.insert(at, None if dim is None else sharding_of(aval).spec[dim])
+  spec = spec.update(partitions=tuple(entries))
+  return spec if isinstance(asked, PartitionSpec) else asked.update(spec=spec)
 
 
 def text_of(aval: Any, name: str, mesh_axis_types: bool) -> str:

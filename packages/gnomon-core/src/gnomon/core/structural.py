@@ -25,7 +25,7 @@ from gnomon.core.primitive import Primitive
 from gnomon.core.rule import batch_rule, jvp_rule, lower, transpose_rule, typing_rule
 from gnomon.core.stage import StageTrace, StageTracer
 from gnomon.core.trace import get_current
-from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.types import ShapedArray, sharding_with, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 
 Shape = tuple[int, ...]
@@ -119,7 +119,8 @@ def _(axis: Any, args: Values, dims: Values, *, shape: Shape, broadcast_dimensio
   x = move(args[0], dims[0], 0)
   out = broadcast_in_dim_p.apply(
       x, shape=(axis.size, *shape),
-      broadcast_dimensions=(0, *(d + 1 for d in broadcast_dimensions)), sharding=sharding)
+      broadcast_dimensions=(0, *(d + 1 for d in broadcast_dimensions)),
+      sharding=sharding_with(sharding, 0, x, 0))
   return out, (0,)
 
 
@@ -237,7 +238,8 @@ linear(reshape_p, lambda cts, args, **_: [reshape(cts[0], args[0].aval.shape)])
 def _(axis: Any, args: Values, dims: Values, *, new_sizes: Shape, dimensions: Any,
       sharding: Any) -> tuple[Values, Values]:
   x = move(args[0], dims[0], 0)
-  return [reshape(x, (axis.size, *new_sizes))], (0,)
+  return [reshape(
+      x, (axis.size, *new_sizes), out_sharding=sharding_with(sharding, 0, x, 0))], (0,)
 
 
 # ---- squeeze
@@ -586,8 +588,10 @@ def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
       out_sharding: Any = None) -> tuple[Values, Values]:
   d = dims[0]
   axes = tuple(a + (a >= d) for a in axes)
-  out = reduce_sum_p.apply(args[0], axes=axes, out_sharding=out_sharding)
-  return out, (d - sum(a < d for a in axes),)
+  at = d - sum(a < d for a in axes)
+  out = reduce_sum_p.apply(
+      args[0], axes=axes, out_sharding=sharding_with(out_sharding, at, args[0], d))
+  return out, (at,)
 
 
 # ---- copy

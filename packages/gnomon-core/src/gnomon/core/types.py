@@ -364,6 +364,15 @@ def sharding_of_cotangent(
   return explicit.of_cotangent(aval, order, [typeof(x) for x in operands])
 
 
+def sharding_with(asked: Any, at: int, x: Any, dim: int | None) -> Any:
+  """A sharding asked for, of a result that is mapped at `at` as `x` is at `dim`."""
+  if asked is None:
+    return None
+  from gnomon.core import explicit  # programs on one device do without
+
+  return explicit.with_dimension(asked, at, typeof(x), dim)
+
+
 _interned: dict[Any, ShapedArray] = {}
 _by_parts: dict[Any, ShapedArray] = {}
 _tangents: dict[ShapedArray, ShapedArray] = {}

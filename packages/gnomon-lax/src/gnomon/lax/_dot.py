@@ -19,7 +19,12 @@ from gnomon.core.rule import (
 )
 from gnomon.core.strong import masks_nothing
 from gnomon.core.structural import add_tangents, convert, transpose
-from gnomon.core.types import ShapedArray, sharding_of_cotangent, typeof
+from gnomon.core.types import (
+  ShapedArray,
+  sharding_of_cotangent,
+  sharding_with,
+  typeof,
+)
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.lax._precision import (
   Canonical,
@@ -255,7 +260,7 @@ def _shifted(dims: Dims, new: int | None) -> Dims:
 
 @batch_rule.define(dot_general_p)
 def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: Pairs,
-      **params: Any) -> tuple[Values, Values]:
+      out_sharding: Any, **params: Any) -> tuple[Values, Values]:
   (x, y), (dx, dy) = args, dims
   (cx, cy), (bx, by) = dimension_numbers
   cx, bx, cy, by = _shifted(cx, dx), _shifted(bx, dx), _shifted(cy, dy), _shifted(by, dy)
@@ -265,8 +270,10 @@ def _(axis: Any, args: Values, dims: Values, *, dimension_numbers: Pairs,
     at = len(bx) + free(typeof(x).ndim, cx, bx).index(dx)
   else:
     at = typeof(x).ndim - len(cx) + free(typeof(y).ndim, cy, by).index(dy)
+  mapped, d = (x, dx) if dx is not None else (y, dy)
   return dot_general_p.apply(
-      x, y, dimension_numbers=((cx, cy), (bx, by)), **params), (at,)
+      x, y, dimension_numbers=((cx, cy), (bx, by)),
+      out_sharding=sharding_with(out_sharding, at, mapped, d), **params), (at,)
 
 
 

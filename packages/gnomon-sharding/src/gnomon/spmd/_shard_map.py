@@ -44,7 +44,8 @@ def shard_map(
       decorator.
     out_specs: `PartitionSpec`s, a prefix of the results: how their parts make the whole.
       A result that no axis divides must be the same on every device.
-    in_specs: the same for the arguments.
+    in_specs: the same for the arguments. Over explicit axes it may be left out: the
+      arguments' types say it.
     mesh: the mesh; that in force (`set_mesh`) by default.
     axis_names: the axes of the mesh that the function sees; all by default.
     check_vma: accepted; results are taken from the first device along the axes that do
@@ -70,8 +71,8 @@ def shard_map(
         shard_map, out_specs=out_specs, in_specs=in_specs, mesh=mesh,
         axis_names=axis_names, check_vma=check_vma)
   tools.check_callable(f, "shard_map")
-  if in_specs is _UNSAID:
-    raise TypeError("shard_map needs in_specs: how the arguments are divided")
+  if in_specs is _UNSAID and mesh is not None and not mesh.explicit_axes:
+    raise _no_specs(mesh)
   fun, specs = f, in_specs
 
   def whole(*args: Any) -> Any:
@@ -81,6 +82,8 @@ def shard_map(
           "shard_map needs a mesh: give one, or put one in force with gnomon.set_mesh")
     if where.explicit_axes:
       return _under_types(where, args)
+    if specs is _UNSAID:
+      raise _no_specs(where)
     axes = tuple(a for a in where.axis_names if not axis_names or a in axis_names)
     leaves, tree = tools.flatten(args)
     ins = flatten_axes("shard_map in_specs", tree, _as_tuple(specs, len(args)))
@@ -107,8 +110,11 @@ def shard_map(
 
   def _under_types(where: Any, args: Any) -> Any:
     """As over a mesh of which types do not speak; the results' types speak of it."""
+    ins = specs
+    if ins is _UNSAID:
+      ins = tree_map(lambda x: _said(typeof(x), axis_names), args)
     inner = shard_map(
-        fun, out_specs=out_specs, in_specs=specs, axis_names=axis_names,
+        fun, out_specs=out_specs, in_specs=ins, axis_names=axis_names,
         mesh=where.update(axis_types=(AxisType.Auto,) * len(where.axis_names)))
     places = tree_map(
         lambda s: NamedSharding(where, P() if s is None else s), out_specs,
@@ -117,6 +123,19 @@ def shard_map(
       return auto_axes(inner, out_sharding=places)(*args)
 
   return functools.wraps(fun)(jit(whole))
+
+
+def _no_specs(mesh: Any) -> TypeError:
+  return TypeError(
+      "shard_map needs in_specs: how the arguments are divided. Types tell of explicit "
+      f"axes only, of which there are none in {mesh}")
+
+
+def _said(aval: Any, axis_names: Any) -> PartitionSpec:
+  """What the type of an argument says of some axes."""
+  return P(*[
+      tuple([a for a in axes_of(e) if not axis_names or a in axis_names])
+      for e in aval.sharding.spec])
 
 
 def _as_tuple(specs: Any, count: int) -> Any:
