@@ -1,0 +1,6 @@
+"""Where each public name lives. Written by `tools/write_doors.py`."""
+
+NAMES = {
+    "_gmres": "gmres",
+    "_gradients": "bicgstab cg",
+}
