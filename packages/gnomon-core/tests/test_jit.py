@@ -84,6 +84,25 @@ def test_jit_as_decorator_with_options(ops: Any) -> None:
   assert power.__wrapped__.__name__ == "power"
 
 
+def test_a_jitted_function_has_the_attributes_of_its_function(ops: Any) -> None:
+  def f(x: Any) -> Any:
+    return ops.mul(x, 2.0)
+
+  class Scale:
+    def __init__(self) -> None:
+      self.by = 3.0
+
+    def __call__(self, x: Any) -> Any:
+      return ops.mul(x, self.by)
+
+  f.origin, f.lower = "here", "mine"  # type: ignore[attr-defined]
+  for jitted in (gnomon.jit(f), gnomon.jit(gnomon.jit(f)),
+                 gnomon.jit(f, donate_argnums=0)):
+    assert jitted.origin == "here"
+    assert float(jitted.lower(1.0).compile()(2.0)) == 4.0  # jit's own names stay
+  assert gnomon.jit(Scale()).by == 3.0
+
+
 def test_jit_of_methods_partials_and_callables(ops: Any) -> None:
   class Scale:
     def __init__(self, by: float) -> None:

@@ -465,6 +465,8 @@ def _wrap(fun: Any, info: JitInfo) -> Any:
     value = getattr(fun, attribute, None)
     if value is not None:
       setattr(function, attribute, value)
+  if not isinstance(fun, type):  # what libraries have tied to it
+    function.__dict__.update(getattr(fun, "__dict__", ()))
   function.__wrapped__ = fun
   function._jit_info = info
   # The dictionary of a function of C++ is no part of what Python collects.
