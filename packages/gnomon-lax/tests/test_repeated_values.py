@@ -22,7 +22,7 @@ from gnomon.lax.linalg._matrix import (
   real_part,
   rows,
 )
-from gnomon.lax.linalg._order import inverse_order, take_columns
+from gnomon.lax.linalg._order import inverse_order, take_columns, take_rows
 
 L = lax.linalg
 R = np.random.default_rng(3)
@@ -93,6 +93,15 @@ def summed(v: Any, w: Any) -> Any:
   return lax.reduce_sum(lax.mul(x, y), (2,))
 
 
+ORDER = np.int32([2, 0, 3, 1])
+
+
+def reordered(v: Any, w: Any) -> Any:
+  v = take_columns(v, ORDER)
+  w = lax.squeeze(take_rows(lax.expand_dims(w, (1,)), ORDER), (1,))
+  return mm(scaled(v, w), adjoint(v))
+
+
 EIGH: dict[str, Callable[[Any, Any], Any]] = {  # of v and f(w)
     "scaled": lambda v, w: mm(scaled(v, w), adjoint(v)),
     "diagonal first": lambda v, w: mm(mm(v, as_matrix(w, v)), adjoint(v)),
@@ -100,6 +109,7 @@ EIGH: dict[str, Callable[[Any, Any], Any]] = {  # of v and f(w)
     "rows": lambda v, w: mm(v, lax.mul(rows(lax.convert_element_type(
         w, v.dtype), v), adjoint(v))),
     "summed": summed,
+    "reordered": reordered,
     "two": lambda v, w: lax.sub(
         mm(scaled(v, lax.mul(w, 2.0)), adjoint(v)), lax.neg(mm(v, adjoint(scaled(
             lax.neg(v), w))))),

@@ -58,6 +58,8 @@ from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import add_p, div, div_p, mul, mul_p, neg, neg_p, sub_p
 from gnomon.lax._complex import conj_p, imag_p
 from gnomon.lax._dot import dot_general_p
+from gnomon.lax._gather import gather_p
+from gnomon.lax._indexing import GatherDimensionNumbers
 from gnomon.lax._shape import rev_p
 from gnomon.transform.linearize import SplitTrace
 
@@ -298,6 +300,32 @@ def _dot(primals: list[Any], courses: list[Any], **params: Any) -> Course | None
       lambda u, v: dot_general_p.apply(u, v, **params)[0], x, y, a, b, tuple(to))
 
 
+def _gather(
+    primals: list[Any], courses: list[Any], *, dimension_numbers: GatherDimensionNumbers,
+    fill_value: Any, **params: Any) -> Course | None:
+  """Vectors, or elements, in another order."""
+  x, indices = primals
+  course, numbers = courses[0], dimension_numbers
+  index_dims = range(typeof(indices).ndim - 1)
+  within = [d for d in range(typeof(x).ndim) if d not in (
+      *numbers.collapsed_slice_dims, *numbers.operand_batching_dims)]
+  around = [d for d in range(len(index_dims) + len(within))
+            if d not in numbers.offset_dims]
+  free = [d for d in index_dims if d not in numbers.start_indices_batching_dims]
+  to = []
+  for d in course.axes:
+    if d in within:
+      to.append(numbers.offset_dims[within.index(d)])
+    elif (d,) == numbers.start_index_map == numbers.collapsed_slice_dims and (
+        len(free) == 1):
+      to.append(around[free[0]])
+    else:
+      return None
+  return course.through(  # type: ignore[no-any-return]
+      lambda y: gather_p.apply(
+          y, indices, dimension_numbers=numbers, fill_value=0, **params)[0], tuple(to))
+
+
 def _elementwise(p: Primitive) -> Rule:
   """The rule of functions of eigenvalues alone."""
   def rule(primals: list[Any], courses: list[Any], **params: Any) -> Course | None:
@@ -307,14 +335,15 @@ def _elementwise(p: Primitive) -> Rule:
     slopes = [
         Zero(typeof(x).to_tangent_aval()) if c is None else c.slope
         for x, c in zip(primals, courses)]
-    return Course(axes, jvp_rule[p](primals, slopes, **params)[1][0])
+    slope = jvp_rule[p](primals, slopes, **params)[1][0]
+    return None if type(slope) is Zero else Course(axes, slope)
 
   return rule
 
 
 _RULES: dict[Primitive, Rule] = {
     add_any_p: _add, add_p: _add, sub_p: _sub, mul_p: _mul, div_p: _div,
-    select_n_p: _select, dot_general_p: _dot, reduce_sum_p: _sum,
+    select_n_p: _select, gather_p: _gather, dot_general_p: _dot, reduce_sum_p: _sum,
     transpose_p: _linear(transpose_p, _transposed),
     broadcast_in_dim_p: _linear(broadcast_in_dim_p, _broadcast),
     squeeze_p: _linear(squeeze_p, _squeezed), reshape_p: _linear(reshape_p, _reshaped)}
