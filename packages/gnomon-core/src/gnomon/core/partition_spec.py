@@ -77,6 +77,7 @@ class PartitionSpec:
 
   UNCONSTRAINED = UNCONSTRAINED
 
+  _hash: int
   _partitions: tuple[Any, ...]
   unreduced: frozenset[Any]
   reduced: frozenset[Any]

@@ -134,7 +134,7 @@ def place(x: Any, sharding: Any) -> Any:
   """
   if type(x) is Array:
     if is_equivalent_to(x._sharding, sharding, x.ndim):
-      return x
+      return _renamed(x, sharding)
     if _on_same_devices(x._sharding, sharding):
       return _moved(x, sharding)
     aval, value = x.aval, np.asarray(x)
@@ -149,6 +149,16 @@ def place(x: Any, sharding: Any) -> Any:
       if d.process_index == d.client.process_index()]
   parts = [np.array(value[i], order="C") for _, i in here]
   return arrays.put(aval, sharding, parts, [d for d, _ in here], committed=True)
+
+
+def _renamed(x: Any, sharding: Any) -> Any:
+  """An array that is there already, by whatever name, with the type that it has there."""
+  aval = aval_at(x.aval, sharding)
+  if aval is x.aval:
+    return x
+  if sharding.num_devices == 1:
+    return arrays.make_handler(aval, sharding, True)(x)
+  return arrays.from_shards(aval, sharding, arrays.shards_of(x))
 
 
 def _on_same_devices(own: Any, other: Any) -> bool:
