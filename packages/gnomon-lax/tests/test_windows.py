@@ -449,3 +449,17 @@ def test_shape_tuple() -> None:
         shape, p["size"], p.get("strides", ones), p.get("padding", "VALID"),
         p.get("base_dilation"), p.get("window_dilation"))
     assert got == windows(np.zeros(shape), 0, **p).shape[:-1], name
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint8, np.uint32])
+@pytest.mark.parametrize(("infinity", "op"), [(-np.inf, lax.max), (np.inf, lax.min)])
+def test_infinities_are_the_initial_values_of_integers(
+    infinity: float, op: Any, dtype: Any) -> None:
+  x = np.arange(4, dtype=dtype)
+  numpy_op = np.maximum if op is lax.max else np.minimum
+  got = lax.reduce_window(x, infinity, op, (2,), (1,), "VALID")
+  np.testing.assert_array_equal(got, numpy_op(x[1:], x[:-1]))
+  info = np.iinfo(dtype)
+  limit = info.min if op is lax.max else info.max
+  assert int(lax.reduce(x[:0], infinity, op, (0,))) == limit

@@ -292,6 +292,7 @@ def test_python_callbacks_in_lowerings() -> None:
         ctx, on_host, None, [x], ctx.avals_in, ctx.avals_out, has_side_effect=False)
     assert token is None
     assert keep is on_host
+    ctx.module_context.add_keepalive(keep)
     return results
 
   mlir.register_lowering(p, lowering)

@@ -143,6 +143,10 @@ class ModuleContext:
     """The module's functions by name."""
     return ir.SymbolTable(self.module)
 
+  def add_keepalive(self, keepalive: Any) -> None:
+    """Keeps an object as long as the program: what `emit_python_callback` gives."""
+    self.inner.callbacks.append(lambda: keepalive)  # never called: the list is kept
+
   @property
   def host_callbacks(self) -> list[Any]:
     """The Python functions that the program calls, by index."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -104,6 +105,9 @@ def initial_value(name: str, x: Any, init: Any) -> Any:
     raise ValueError(f"{name} found non-scalar initial value: got {own}")
   if type(init) in (bool, int, float, complex):
     weak = aval.weak_type and own.dtype == aval.dtype
+    if type(init) is float and math.isinf(init) and aval.dtype.kind in "iu":
+      limits = dtypes.iinfo(aval.dtype)  # infinities stand for the identities of max, min
+      init = int(limits.max if init > 0 else limits.min)
     return init if weak else np.asarray(init).astype(aval.dtype)[()]
   if own.dtype != aval.dtype:
     raise TypeError(
