@@ -43,13 +43,10 @@ def evaluate(root: str, calls: dict[str, tuple[str, Sequence[Any]]]) -> dict[str
     return lambda *args: eval(  # noqa: S307
         expression, names, {"args": args, **dict(zip("xyzw", args, strict=False))})
 
-  def everything(points: dict[str, Sequence[Any]]) -> dict[str, Any]:
-    return {key: function(calls[key][0])(*args) for key, args in points.items()}
-
   with frame.enable_x64(True):
-    program = frame.jit(everything)
-    results = program({key: args for key, (_, args) in calls.items()})
-  return {key: np.asarray(value) for key, value in results.items()}
+    return {
+        key: np.asarray(frame.jit(function(expression))(*args))
+        for key, (expression, args) in calls.items()}
 
 
 def evaluate_apart(

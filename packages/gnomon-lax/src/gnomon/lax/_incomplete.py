@@ -446,12 +446,14 @@ def _beta_edges(a: Any, b: Any, x: Any, inside: Any, value: Any) -> Any:
   nan = _constant(a, math.nan)
   domain = bitwise_and(bitwise_and(ge(a, 0.0), ge(b, 0.0)),
                        bitwise_and(ge(x, 0.0), le(x, 1.0)))
-  left = bitwise_and(bitwise_or(eq(a, 0.0), eq(b, math.inf)), gt(x, 0.0))
-  right = bitwise_and(bitwise_or(eq(b, 0.0), eq(a, math.inf)), lt(x, 1.0))
+  left = bitwise_or(eq(a, 0.0), eq(b, math.inf))
+  right = bitwise_or(eq(b, 0.0), eq(a, math.inf))
+  unknown = bitwise_and(left, right)  # all is at both ends: at 0 and 1 too, as in SciPy
+  left, right = bitwise_and(left, gt(x, 0.0)), bitwise_and(right, lt(x, 1.0))
   one, zero = _constant(a, 1), _constant(a, 0)
   out = _where(eq(x, 1.0), one, _where(eq(x, 0.0), zero, nan))
   out = _where(left, one, _where(right, zero, out))
-  domain = bitwise_and(domain, bitwise_not(bitwise_and(left, right)))
+  domain = bitwise_and(domain, bitwise_not(unknown))
   return _where(inside, value, _where(domain, out, nan))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 import gnomon.numpy as gnp
 from gnomon import lax
 from gnomon.core.types import typeof
@@ -45,8 +47,9 @@ def log_gamma(z: Any) -> Any:
   # Reflection: log(pi) - log(sin(pi z)) - log_gamma(1 - z), where the logarithm of the
   # sine is that of (i / 2) exp(-i pi z) (1 - exp(2 i pi z)), factor by factor.
   w = gnp.where(left, z, 0.5)
-  whole = gnp.rint(gnp.real(w))
-  grown = -gnp.expm1(2j * math.pi * (w - whole))
+  x, y = gnp.real(w), gnp.imag(w)
+  whole = gnp.rint(x)
+  grown = -gnp.expm1(2j * math.pi * lax.complex(x - whole, y))
   sine = -1j * math.pi * w + gnp.log(grown) + (0.5j * math.pi - math.log(2))
   other = _right(gnp.where(left, 1 - w, z))
   value = gnp.where(left, math.log(math.pi) - sine - other, other)
@@ -54,6 +57,15 @@ def log_gamma(z: Any) -> Any:
   infinite = lax.complex(gnp.full_like(gnp.real(z), gnp.inf), gnp.imag(z))
   value = gnp.where(pole, infinite, value)
   return gnp.where(lower, gnp.conj(value), value)
+
+
+def complex_gamma(z: Any) -> Any:
+  """The gamma function; nan at its poles."""
+  x, y = gnp.real(z), gnp.imag(z)
+  pole = (y == 0) & (x <= 0) & (x == gnp.rint(x))
+  nothing = np.asarray(complex(gnp.nan, gnp.nan), typeof(z).dtype)[()]
+  away = gnp.where(pole, gnp.ones_like(z), z)
+  return gnp.where(pole, nothing, gnp.exp(log_gamma(away)))
 
 
 def is_complex(z: Any) -> bool:

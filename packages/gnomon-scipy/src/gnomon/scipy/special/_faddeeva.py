@@ -38,13 +38,12 @@ def _sum(x: Any, y: Any, nodes: tuple[float, ...]) -> tuple[Any, Any]:
 
 
 def _residue(x: Any, y: Any, sign: int) -> tuple[Any, Any]:
-  """2 exp(-z**2) / (1 + sign exp(-2 pi i z / h))."""
+  """2 exp(-z**2) / (1 + sign exp(-2 pi i z / h)), by what shrinks with y."""
   turns = x / _STEP
   angle = 2 * math.pi * (turns - gnp.floor(turns))
-  # A larger one makes the quotient vanish beside the sum.
-  grown = sign * gnp.exp(gnp.minimum(2 * math.pi / _STEP * y, 80))
-  dr, di = 1 + grown * gnp.cos(angle), -grown * gnp.sin(angle)
-  size = 2 * gnp.exp((y - x) * (y + x)) / (dr * dr + di * di)
+  shrunk = gnp.exp(-2 * math.pi / _STEP * y)
+  dr, di = shrunk + sign * gnp.cos(angle), -sign * gnp.sin(angle)
+  size = 2 * gnp.exp((y - x) * (y + x)) * shrunk / (dr * dr + di * di)
   phase = 2 * x * y
   c, s = gnp.cos(phase), gnp.sin(phase)
   return size * (c * dr - s * di), -size * (s * dr + c * di)

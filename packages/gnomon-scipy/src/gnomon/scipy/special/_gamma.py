@@ -13,7 +13,7 @@ from gnomon import lax
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_args_inexact
-from gnomon.scipy.special._complex_gamma import is_complex, log_gamma
+from gnomon.scipy.special._complex_gamma import complex_gamma, is_complex, log_gamma
 
 
 @compiled()
@@ -94,7 +94,7 @@ def gamma(x: Any) -> Any:
   """
   (x,) = promote_args_inexact("gamma", x)
   if is_complex(x):
-    return gnp.exp(log_gamma(x))
+    return complex_gamma(x)
   return gammasgn(x) * gnp.exp(lax.lgamma(x))
 
 

@@ -191,7 +191,7 @@ def _hyp2f1_value(a: Any, b: Any, c: Any, x: Any) -> Any:
   value = gnp.where(direct, series, beside)
   value = gnp.where(~direct & (rest == 0), _at_one(a, q, d), value)
   value = value * gnp.where(below, (1 - y) ** -a, 1)
-  value = gnp.where(~direct & (rest < 0), gnp.nan, value)
+  value = gnp.where(~direct & (rest < 0), gnp.inf, value)
   value = gnp.where(bad, gnp.inf, value)
   value = gnp.where(x == 0, 1, value)
   unknown = gnp.isnan(a) | gnp.isnan(b) | gnp.isnan(c) | gnp.isnan(x)
@@ -212,8 +212,8 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     a: array or number.
     b: array or number that broadcasts with `a`.
     c: array or number that broadcasts with both; the result is inf at its poles.
-    x: array or number that broadcasts with all; nan above 1, unless `a` or `b` makes the
-      series end.
+    x: array or number that broadcasts with all; the result is inf above 1, unless `a` or
+      `b` makes the series end.
 
   >>> from gnomon.scipy import special
   >>> round(special.hyp2f1(1.0, 1.0, 2.0, 0.5).item(), 5)

@@ -103,7 +103,7 @@ def _ci(x: Any) -> Any:
   angle = gnp.where(size == gnp.inf, 0, size)
   far = f * gnp.sin(angle) - g * gnp.cos(angle)
   value = gnp.where(size < 4, near, gnp.where(size == gnp.inf, 0, far))
-  return gnp.where(gnp.isnan(x), gnp.nan, value)
+  return gnp.where(gnp.isnan(x) | (x == -gnp.inf), gnp.nan, value)
 
 
 _ci.defjvps(lambda t, ans, x: t * (gnp.cos(x) / x))
@@ -118,7 +118,7 @@ def sici(x: Any) -> tuple[Any, Any]:
 
   Args:
     x: array or number, not complex. The cosine integral of a negative number is
-      that of its modulus.
+      that of its modulus; at -inf it is nan, as SciPy's is.
 
   Returns:
     Both, as a pair.

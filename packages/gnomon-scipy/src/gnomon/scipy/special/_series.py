@@ -75,8 +75,8 @@ def real_operands(name: str, *xs: Any) -> tuple[list[Any], Callable[[Any], Any]]
   promoted = gnp.broadcast_arrays(*promote_args_inexact(name, *xs))
   if typeof(promoted[0]).dtype.kind == "c":
     raise ValueError(
-        f"{name} does not support complex-valued inputs; take their real parts, or their "
-        "moduli")
+        f"Argument `x` to {name} must be real-valued: {name} does not support "
+        "complex-valued inputs; take their real parts, or their moduli")
   return [widened(x)[0] for x in promoted], widened(promoted[0])[1]
 
 
