@@ -98,8 +98,22 @@ with gnomon.set_mesh(mesh):
   some = auto_axes(backwards, axes="y", out_sharding=P("x", "y"))
   at(some(x), P("x", "y"), np.sin(value)[::-1])
   assert seen[-1] == "float32[8@x,4]"
+  for run in (lambda f: f, gnomon.jit):
+    g = run(gnomon.grad(lambda x: total(some(x))))
+    at(g(x), P("x", "y"), np.cos(value))
+  closed = gnomon.make_jaxpr(some)(x)
+  (out,) = gnomon.extend.core.jaxpr_as_fun(closed)(x)
+  at(out, P("x", "y"), np.sin(value)[::-1])
   with pytest.raises(TypeError, match="needs out_sharding"):
     auto_axes(backwards)(x)
+  def rows(x):
+    seen.append(str(gnomon.typeof(x)))
+    return lax.mul(x, 2.0)
+  for run in (lambda f: f, gnomon.jit):
+    at(gnomon.vmap(run(rows))(x), P("x", "y"), 2 * value)
+    assert seen[-1] == "float32[4@y]"
+  with pytest.raises(ValueError, match="Mapped away dimension"):
+    gnomon.vmap(lax.add)(x, gnomon.reshard(x, P(None, "x")))
   with pytest.raises(ValueError, match="names the axes"):
     auto_axes(backwards, axes="z", out_sharding=P())(x)
 with gnomon.set_mesh(auto):

@@ -8,7 +8,7 @@ from typing import Any
 from gnomon.api import tools, vmap_types
 from gnomon.api.remember import remembering
 from gnomon.core.calls import check_aliases, is_ref
-from gnomon.core.types import typeof
+from gnomon.core.types import says, typeof
 from gnomon.transform import vmappable
 from gnomon.transform.vmap import Axis, to_dim, vmap_flat
 from gnomon.tree_util import flatten_axes, tree_leaves
@@ -86,7 +86,9 @@ def vmap(
       outs, out_tree = tools.results_to_flat(fun(*a, **k), "vmap", fun)
       return outs
 
-    outs, places = vmap_flat(flat, Axis(size, axis_name, spmd_axis_name), leaves, dims)
+    entry = _entry(dims, avals) if any(map(says, avals)) else None
+    axis = Axis(size, axis_name, spmd_axis_name, entry)
+    outs, places = vmap_flat(flat, axis, leaves, dims)
     targets = flatten_axes("vmap out_axes", out_tree, out_axes)
     return out_tree.unflatten([
         _place(o, d, t, size, fun) for o, d, t in zip(outs, places, targets)])
@@ -145,6 +147,21 @@ def _size(
     lines.append(f"  * axis_size says {given}")
   raise ValueError(
       "vmap got inconsistent sizes for array axes to be mapped:\n" + ";\n".join(lines))
+
+
+def _entry(dims: Sequence[int | None], avals: Sequence[Any]) -> Any:
+  """The explicit axes of a mesh over which the mapped axes are divided.
+
+  Raises:
+    ValueError: they are divided differently.
+  """
+  found = {a.sharding.spec[d] for a, d in zip(avals, dims) if d is not None}
+  if len(found) > 1:
+    raise ValueError(
+        "Mapped away dimension of inputs passed to vmap should be sharded the same, got "
+        f"{', '.join(map(str, avals))} mapped over {list(dims)}. Bring them to one "
+        "sharding with gnomon.reshard")
+  return found.pop() if found else None
 
 
 def _place(x: Any, d: int | None, target: int | None, size: int, fun: Any) -> Any:

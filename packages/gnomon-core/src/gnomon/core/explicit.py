@@ -164,6 +164,15 @@ def with_dimension(asked: Any, at: int, aval: Any, dim: int | None) -> Any:
   return spec if isinstance(asked, PartitionSpec) else asked.update(spec=spec)
 
 
+def mapped(whole: Any, aval: Any, dim: int, entry: Any) -> Any:
+  """The type of a mapped value, by that of an element and what divides its new axis."""
+  entries = list(sharding_of(aval).spec)
+  entries.insert(dim, entry)
+  mesh = current_abstract_mesh() if aval._sharding is None else aval._sharding.mesh
+  return whole if mesh.empty else whole.update(
+      sharding=NamedSharding(mesh, PartitionSpec(*entries)))
+
+
 def text_of(aval: Any, name: str, mesh_axis_types: bool) -> str:
   """`float32[8@x,4]`: the dtype, the sizes with their axes, and what is to be summed."""
   sharding, manual = aval._sharding, aval._mat

@@ -32,9 +32,10 @@ def _(ctx: Any, x: Any, *, dst_sharding: Any, concrete_mesh: Any) -> Sequence[An
 
 
 def _transposed(cts: Sequence[Any], args: Sequence[Any], **params: Any) -> Any:
-  return reshard_p.apply(cts[0], **{
-      **params, "dst_sharding": _of_cotangents(
-          args[0].aval, params["dst_sharding"].mesh)})
+  aval = args[0].aval  # its mesh may have other types of axes, outside of auto_axes
+  mesh = (params["dst_sharding"] if aval._sharding is None else aval._sharding).mesh
+  return reshard_p.apply(
+      cts[0], **{**params, "dst_sharding": _of_cotangents(aval, mesh)})
 
 
 linear(reshard_p, _transposed)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.mesh import EMPTY, Mesh, current_mesh
+from gnomon.core.mesh import EMPTY, Mesh, current_abstract_mesh, current_mesh
 from gnomon.core.partition_spec import PartitionSpec
 from gnomon.core.shardings import GSPMDSharding as GSPMDSharding
 from gnomon.core.shardings import IndivisibleError as IndivisibleError
@@ -38,7 +38,9 @@ def resolve(placement: Any, *, what: str = "") -> Any:
       functions that name themselves by `what`.
   """
   if isinstance(placement, PartitionSpec):
-    mesh = current_mesh()
+    mesh, seen = current_mesh(), current_abstract_mesh()
+    if mesh.shape_tuple == seen.shape_tuple and mesh.axis_types != seen.axis_types:
+      mesh = mesh.update(axis_types=seen.axis_types)  # inside of auto_axes
     if mesh is EMPTY:
       error, who = (RuntimeError, f"{what} requires a non-empty mesh in context: ") if (
           what) else (ValueError, "")

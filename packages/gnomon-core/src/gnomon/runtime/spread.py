@@ -14,7 +14,7 @@ import numpy as np
 from gnomon.core import events
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, programs_in
 from gnomon.core.mesh import Mesh, mesh_like, placing_mesh
-from gnomon.core.partition_spec import PartitionSpec
+from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec
 from gnomon.core.ref_type import AbstractRef
 from gnomon.core.reshard import reshard_p
 from gnomon.core.rule import impl_rule
@@ -27,7 +27,7 @@ from gnomon.core.shardings import (
   spec_in,
 )
 from gnomon.core.stage import trace_to_closed
-from gnomon.core.types import ShapedArray, physical_aval, typeof
+from gnomon.core.types import ShapedArray, WrappedArray, physical_aval, typeof
 from gnomon.lowering.module import Lowered, lower_module
 from gnomon.runtime import callbacks
 from gnomon.runtime.callbacks import CallbackError
@@ -295,7 +295,23 @@ def _(x: Any, *, dst_sharding: Any, concrete_mesh: Any) -> tuple[Any]:
     raise ValueError(
         f"reshard to {dst_sharding}: its devices are not known; put their mesh in force "
         "with gnomon.set_mesh")
-  return (place(as_operand(x), NamedSharding(concrete_mesh, dst_sharding.spec)),)
+  x = as_operand(x)
+  there = _concrete(dst_sharding, concrete_mesh, getattr(x, "_sharding", None))
+  return (
+      x.with_physical(place(x.physical, there)) if isinstance(x, WrappedArray)
+      else place(x, there),)
+
+
+def _concrete(wanted: Any, mesh: Mesh, own: Any) -> Any:
+  """A sharding over devices; what is left to the compiler stays as it is."""
+  if mesh.axis_types != wanted.mesh.axis_types:
+    mesh = mesh.update(axis_types=wanted.mesh.axis_types)
+  entries = list(wanted.spec)
+  if UNCONSTRAINED in entries:
+    known = own.spec if isinstance(own, NamedSharding) else ()
+    now = [*known, *[None] * (len(entries) - len(known))]
+    entries = [n if e is UNCONSTRAINED else e for e, n in zip(entries, now)]
+  return NamedSharding(mesh, PartitionSpec(*entries))
 
 
 # ---- running ---------------------------------------------------------------------------

@@ -32,16 +32,21 @@ Dims = Sequence[int | None]
 
 
 class Axis:
-  """A mapped axis: its size, its name if collectives may use it, and its mesh axes."""
+  """A mapped axis: its size, its name if collectives may use it, and its mesh axes.
 
-  __slots__ = ("name", "size", "spmd_name")
+  `entry` are the explicit axes of a mesh over which values are divided along it.
+  """
 
-  def __init__(self, size: int, name: Any = None, spmd_name: Any = None) -> None:
-    self.size, self.name, self.spmd_name = size, name, spmd_name
+  __slots__ = ("entry", "name", "size", "spmd_name")
+
+  def __init__(
+      self, size: int, name: Any = None, spmd_name: Any = None, entry: Any = None,
+  ) -> None:
+    self.size, self.name, self.spmd_name, self.entry = size, name, spmd_name, entry
 
   @property
   def key(self) -> tuple[Any, ...]:
-    return (self.size, self.name, self.spmd_name)
+    return (self.size, self.name, self.spmd_name, self.entry)
 
 
 # The named axes in force, innermost last: part of the key of traces.
@@ -261,7 +266,12 @@ def mapped_aval(aval: Any, axis: Axis, dim: int | None) -> Any:
   s = aval.shape
   if type(aval) is AbstractRef:
     return aval.update(mapped_aval(aval.inner_aval, axis, dim))
-  return ShapedArray((*s[:dim], axis.size, *s[dim:]), aval.dtype, aval.weak_type)
+  whole = ShapedArray((*s[:dim], axis.size, *s[dim:]), aval.dtype, aval.weak_type)
+  if axis.entry is None and aval._sharding is None:
+    return whole
+  from gnomon.core import explicit  # programs on one device do without
+
+  return explicit.mapped(whole, aval, dim, axis.entry)
 
 
 def batch_jaxpr(
