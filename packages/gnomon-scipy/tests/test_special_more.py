@@ -79,10 +79,9 @@ def test_edges(name: str) -> None:
     ("dawsn", (0.7,)), ("dawsn", (6.0,)), ("exp1", (0.4,)), ("exp1", (2.0,)),
     ("expi", (0.4,)), ("expi", (-2.0,)), ("spence", (0.3,)), ("spence", (1.0,)),
     ("owens_t", (0.7, 1.3)), ("sici", (0.7,)), ("sici", (6.0,)), ("fresnel", (0.7,)),
-    ("fresnel", (2.2,)), ("hyp1f1", (1.3, 2.1, 1.7)), ("hyp2f1", (0.3, 0.7, 1.1, 0.4))])
+    ("fresnel", (2.2,))])
 def test_derivatives(name: str, args: Any) -> None:
-  order = 1 if name.startswith("hyp") else 2
-  check_grads(getattr(special, name), args, order=order, rtol=1e-4, atol=1e-4)
+  check_grads(getattr(special, name), args, order=2, rtol=1e-4, atol=1e-4)
 
 
 def test_slope_of_dawsn_does_not_cancel() -> None:
