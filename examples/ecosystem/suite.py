@@ -49,30 +49,37 @@ SUITES = {
 
 
 class Outcomes:
-  """A plugin of pytest: writes what became of each test to a file."""
+  """A plugin of pytest: writes what became of each test to a file, a line each.
+
+  Later lines count, so that what was written stands if the process ends early.
+  """
 
   def __init__(self, path: str) -> None:
-    self.path = path
-    self.of: dict[str, str] = {}
+    self.file = Path(path).open("a")  # noqa: SIM115 -- until the process ends
+    self.ended: set[str] = set()
+
+  def write(self, name: str, what: str) -> None:
+    """Writes an outcome; what failed or was skipped once stays that."""
+    if what != "passed":
+      self.ended.add(name)
+    elif name in self.ended:
+      return
+    self.file.write(json.dumps([name, what]) + "\n")
+    self.file.flush()
 
   def pytest_runtest_logreport(self, report: Any) -> None:
     """A test has passed if its call did and neither side of it failed."""
-    name = report.nodeid
     if report.failed:
-      self.of[name] = "failed"
+      self.write(report.nodeid, "failed")
     elif report.skipped:
-      self.of.setdefault(name, "skipped")
+      self.write(report.nodeid, "skipped")
     elif report.when == "call" and not hasattr(report, "wasxfail"):
-      self.of.setdefault(name, "passed")
+      self.write(report.nodeid, "passed")
 
   def pytest_collectreport(self, report: Any) -> None:
     """A file that cannot be loaded has failed."""
     if report.failed:
-      self.of[report.nodeid] = "failed"
-
-  def pytest_sessionfinish(self) -> None:
-    """Writes the file."""
-    Path(self.path).write_text(json.dumps(self.of))
+      self.write(report.nodeid, "failed")
 
 
 def pytest_configure(config: Any) -> None:
@@ -105,7 +112,7 @@ def run(suite: Suite, root: Path, arguments: list[str], *, real: bool) -> dict[s
   settings = [] if suite.own_settings else ["-c", os.devnull, "--rootdir", str(root)]
   alias = [] if real else ["-p", "gnomon.as_jax.pytest"]
   with tempfile.TemporaryDirectory() as place:
-    out = Path(place) / "outcomes.json"
+    out = Path(place) / "outcomes"
     path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
     env = {**os.environ, "PYTHONPATH": path, "SUITE_OUTCOMES": str(out)}
     env.setdefault("JAX_PLATFORMS", "cpu")
@@ -115,8 +122,7 @@ def run(suite: Suite, root: Path, arguments: list[str], *, real: bool) -> dict[s
          *paths, *arguments], cwd=root, env=env, check=False)
     if not out.exists():
       sys.exit("pytest ended before it had run the tests")
-    outcomes: dict[str, str] = json.loads(out.read_text())
-    return outcomes
+    return dict(map(json.loads, out.read_text().splitlines()))
 
 
 def record(name: str, suite: Suite, outcomes: dict[str, str]) -> None:
