@@ -63,6 +63,7 @@ class Builder:
     self._types: dict[Any, Any] = {}
     self._elements: dict[Any, Any] = {}
     self._attributes: dict[Any, Any] = {}
+    self._attribute_sets: dict[Any, dict[str, Any]] = {}
     self.locations: Any = None  # of lines of source: whoever emits operations sets it
     self._constants: dict[Any, Any] = {}
     self._values: dict[Any, dict[Any, Any]] = {}  # by block: constants, and splats
@@ -180,12 +181,16 @@ class Builder:
 
   def constant(self, value: Any, dtype: Any = None) -> Any:
     """A constant from a NumPy array or scalar of a canonical dtype."""
+    values = self._values_here()
+    if isinstance(value, np.generic) and value.dtype == dtype:  # most literals
+      out = values.get((dtype, value.tobytes()))
+      if out is not None:
+        return out
     a = np.asarray(value) if dtype is None else np.asarray(value, dtype)
     if a.ndim:
       attr, type_ = self._dense(a)
       return self.op1("stablehlo.constant", type_, (), {"value": attr})
     key = (a.dtype, a.tobytes())
-    values = self._values_here()
     out = values.get(key)
     if out is None:
       found = self._constants.get(key)
@@ -230,13 +235,22 @@ class Builder:
     """A splat: every element is `value`."""
     physical = physical_aval(aval)
     scalar = self.constant(value, physical.dtype)
-    if not physical.shape:
-      return scalar
-    values, key = self._values_here(), (scalar, physical.shape)
+    return self.splat(scalar, aval) if physical.shape else scalar
+
+  def splat(self, scalar: Any, aval: ShapedArray) -> Any:
+    """An array whose every element is a scalar, once for each scalar and shape."""
+    values, key = self._values_here(), (scalar, aval)
     out = values.get(key)
     if out is None:
       out = values[key] = self.broadcast_in_dim(scalar, aval, ())
     return out
+
+  def attrs(self, key: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The attributes that `make` gives for a key, which are remembered."""
+    found = self._attribute_sets.get(key)
+    if found is None:
+      found = self._attribute_sets[key] = make()
+    return found
 
   def broadcast_in_dim(self, x: Any, aval: ShapedArray, dims: Sequence[int]) -> Any:
     """`stablehlo.broadcast_in_dim` to the physical type of `aval`."""

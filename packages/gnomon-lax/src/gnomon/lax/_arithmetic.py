@@ -28,6 +28,7 @@ from gnomon.lax._families import (
   nary,
   nary_type,
   operands,
+  spread,
   unary,
 )
 from gnomon.lax._strong import over, times
@@ -167,14 +168,14 @@ def _(x: ShapedArray, y: ShapedArray, *, out_dtype: Any) -> tuple[ShapedArray]:
 @lower.define(mul_p)
 def _(ctx: Any, *values: Any, out_dtype: Any) -> Sequence[Any]:
   b, out = ctx.b, ctx.aval_out
-  if out_dtype is not None:
-    values = tuple(
-        b.convert(v, a, ShapedArray(a.shape, out_dtype))
-        for v, a in zip(values, ctx.avals_in))
-  grown = list(values)
+  if out_dtype is None:
+    return [b.op1("stablehlo.multiply", b.tensor(out), spread(ctx, values))]
+  grown = [
+      b.convert(v, a, ShapedArray(a.shape, out_dtype))
+      for v, a in zip(values, ctx.avals_in)]
   for i, v in enumerate(ctx.eqn.invars):
     if v.aval.shape != out.shape:
-      grown[i] = b.broadcast_in_dim(values[i], out, range(len(v.aval.shape)))
+      grown[i] = b.broadcast_in_dim(grown[i], out, range(len(v.aval.shape)))
   return [b.op1("stablehlo.multiply", b.tensor(out), grown)]
 
 

@@ -224,26 +224,33 @@ def common_dtype(x: Any, y: Any) -> Any:
 def _(ctx: Any, x: Any, y: Any, *, dimension_numbers: Pairs, precision: Canonical,
       preferred_element_type: Any, out_sharding: Any) -> Values:
   b, (ax, ay), out = ctx.b, ctx.avals_in, ctx.avals_out[0]
-  (cx, cy), (bx, by) = dimension_numbers
   common = common_dtype(ax.dtype, ay.dtype)
   result = out.dtype
   if isinstance(precision, DotAlgorithmPreset):
     accepted = precision.supported_lhs_types
     if accepted is not None and common not in map(np.dtype, accepted):
       common, result = np.dtype(accepted[0]), np.dtype(precision.accumulation_type)
-  if not (_is_small_float(ax.dtype) and _is_small_float(ay.dtype)):
+  if not common == ax.dtype == ay.dtype and not (
+      _is_small_float(ax.dtype) and _is_small_float(ay.dtype)):
     x = b.convert(x, ax, ShapedArray(ax.shape, common))
     y = b.convert(y, ay, ShapedArray(ay.shape, common))
-  attrs = {
-      "dot_dimension_numbers": b.attr(
-          f"#stablehlo.dot<lhs_batching_dimensions = {list(bx)}, rhs_batching_dimensions "
-          f"= {list(by)}, lhs_contracting_dimensions = {list(cx)}, "
-          f"rhs_contracting_dimensions = {list(cy)}>"),
-      "precision_config": precision_attr(b, precision)}
-  algorithm = algorithm_attr(ctx, precision, common, common)
-  if algorithm is not None:
-    attrs["algorithm"] = algorithm
-  kind = ShapedArray(out.shape, result)
+
+  def make() -> dict[str, Any]:
+    (cx, cy), (bx, by) = dimension_numbers
+    attrs = {
+        "dot_dimension_numbers": b.attr(
+            f"#stablehlo.dot<lhs_batching_dimensions = {list(bx)}, "
+            f"rhs_batching_dimensions = {list(by)}, lhs_contracting_dimensions = "
+            f"{list(cx)}, rhs_contracting_dimensions = {list(cy)}>"),
+        "precision_config": precision_attr(b, precision)}
+    algorithm = algorithm_attr(ctx, precision, common, common)
+    if algorithm is not None:
+      attrs["algorithm"] = algorithm
+    return attrs
+
+  attrs = b.attrs(
+      (dot_general_p, dimension_numbers, precision, common, ctx.platforms), make)
+  kind = out if out.dtype == result else ShapedArray(out.shape, result)
   return [b.convert(
       b.op1("stablehlo.dot_general", b.tensor(kind), (x, y), attrs), kind, out)]
 

@@ -75,15 +75,20 @@ def _stretched(
 
 def spread(ctx: Any, values: Sequence[Any]) -> list[Any]:
   """Broadcasts elementwise operands to the result's shape: scalars, and sizes of 1."""
-  shape = ctx.aval_out.shape
+  eqn, b = ctx.eqn, ctx.b
+  shape = eqn.outvars[0].aval.shape
   out = list(values)
-  for i, v in enumerate(ctx.eqn.invars):
+  for i, v in enumerate(eqn.invars):
     aval = v.aval
-    if aval.shape != shape:
-      target = ShapedArray(shape, aval.dtype)
-      n, parts = len(shape), ctx.b.key_dims(aval)
-      out[i] = ctx.b.broadcast_in_dim(
-          values[i], target, (*range(len(aval.shape)), *range(n, n + parts)))
+    if aval.shape == shape:
+      continue
+    target = ShapedArray(shape, aval.dtype)
+    if not aval.shape and isinstance(aval.dtype, np.dtype):
+      out[i] = b.splat(values[i], target)
+      continue
+    n, parts = len(shape), b.key_dims(aval)
+    out[i] = b.broadcast_in_dim(
+        values[i], target, (*range(len(aval.shape)), *range(n, n + parts)))
   return out
 
 
