@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon import _config
 from gnomon.api import tools
 from gnomon.api.flat import Flat, check_arrays
 from gnomon.api.remember import Memo, remembering
@@ -15,11 +16,14 @@ from gnomon.api.vjp import as_array, pull_back
 from gnomon.core import dtypes
 from gnomon.core.types import ShapedArray, typeof
 from gnomon.core.zero import Zero
+from gnomon.runtime import backends
+from gnomon.runtime.jaxlib import arrays
 from gnomon.transform.jvp import jvp_flat
 from gnomon.transform.linearize import Linearized, linearize_flat
 from gnomon.tree_util import Partial
 
 flatten = tools.flatten
+_OF_64_BITS = (np.dtype(np.float64), np.dtype(np.complex128))
 
 
 @tools.filtered
@@ -295,7 +299,13 @@ def _unit_cotangent(outs: Any, tree: Any, value: Any, who: str, holomorphic: boo
         f"{aval.shape}. Sum the output, or use gnomon.jacrev for the derivative of an "
         "array")
   check_real(aval, who, "outputs", holomorphic, False)
-  return np.ones((), aval.dtype)[()] if not aval.weak_type else _weak_one(aval)
+  if aval.dtype not in _OF_64_BITS or _config.x64():
+    return np.ones((), aval.dtype)[()] if not aval.weak_type else _weak_one(aval)
+  # The result comes from a block with 64-bit types, outside of which only arrays have any.
+  device = backends.default_device()
+  return arrays.put(
+      aval, backends.sharding_of(device), [np.ones((), aval.dtype)], [device],
+      committed=False)
 
 
 def _weak_one(aval: ShapedArray) -> Any:
