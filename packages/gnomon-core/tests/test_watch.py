@@ -133,8 +133,37 @@ def test_compilations_are_logged(ops: Any, caplog: pytest.LogCaptureFixture) -> 
   with gnomon.log_compiles(True):
     f(1.0)
     f(np.ones(7, np.float32))
-  (message,) = caplog.messages
-  assert message.startswith("compiled half for arguments of the types (float32[7]):")
+  traced, begun, lowered, compiled = caplog.messages
+  assert traced.startswith("Finished tracing half for jit in ")
+  assert begun.startswith("Compiling jit(half) with global shapes and types (float32[7])")
+  assert lowered.startswith("Finished jaxpr to MLIR module conversion jit(half) in ")
+  assert compiled.startswith("Finished XLA compilation of jit(half) in ")
+
+
+def test_other_loggers_and_options(
+    ops: Any, caplog: pytest.LogCaptureFixture, capfd: Any) -> None:
+  def fresh() -> Any:
+    return gnomon.jit(lambda x: ops.mul(x, 2.0))
+
+  for name, seen in (
+      ("jax", 4), ("gnomon", 4), ("jax._src.dispatch", 3), ("gnomon.compiling", 1)):
+    gnomon.config.update("jax_debug_log_modules", name)
+    fresh()(1.0)
+    gnomon.config.update("jax_debug_log_modules", "")
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == seen
+    assert all(line.startswith("DEBUG:") for line in lines)
+  gnomon.config.update("jax_logging_level", "DEBUG")
+  fresh()(1.0)
+  assert len(capfd.readouterr().err.splitlines()) == 4
+  gnomon.config.update("jax_logging_level", None)
+  fresh()(1.0)
+  assert capfd.readouterr().err == ""
+  with caplog.at_level("DEBUG", logger="jax._src.interpreters.pxla"):
+    caplog.clear()
+    fresh()(1.0)
+  (record,) = caplog.records
+  assert record.name == "gnomon.compiling"
 
 
 def test_tracebacks_show_the_users_frames(ops: Any) -> None:

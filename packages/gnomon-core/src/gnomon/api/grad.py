@@ -301,7 +301,7 @@ def _unit_cotangent(outs: Any, tree: Any, value: Any, who: str, holomorphic: boo
   check_real(aval, who, "outputs", holomorphic, False)
   if aval.dtype not in _OF_64_BITS or _config.x64():
     return np.ones((), aval.dtype)[()] if not aval.weak_type else _weak_one(aval)
-  # The result comes from a block with 64-bit types, outside of which only arrays have any.
+  # It comes from a block with 64-bit types, outside of which only arrays have any.
   device = backends.default_device()
   return arrays.put(
       aval, backends.sharding_of(device), [np.ones((), aval.dtype)], [device],
