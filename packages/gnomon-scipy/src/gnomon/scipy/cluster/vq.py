@@ -45,6 +45,6 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     raise ValueError("cluster.vq.vq: code_book is empty; expected at least one code")
   if x.ndim == 1:
     x, codes = x[:, None], codes[:, None]
-  distances = gnp.linalg.norm(x[:, None] - codes, axis=-1)
+  distances = gnp.linalg.norm(x[:, None] - codes[None], axis=-1)
   code = gnp.argmin(distances, -1)
   return code.astype(gnp.int32), distances.min(-1)

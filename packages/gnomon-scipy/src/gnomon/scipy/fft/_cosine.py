@@ -207,13 +207,18 @@ def _along(name: str, x: Any, axis: int, n: Any, kind: int, norm: str | None) ->
 
 
 def _weighted(x: Any, weights: Any) -> Any:
-  return x if (weights == 1).all() else x * weights.astype(x.dtype)
+  return x if (weights == 1).all() else x * _along_last(weights.astype(x.dtype), x)
+
+
+def _along_last(weights: Any, x: Any) -> Any:
+  return weights.reshape((1,) * (x.ndim - 1) + (-1,))
 
 
 def _turns(x: Any, numerator: Any, denominator: int) -> Any:
   """exp(-2 pi i numerator / denominator)."""
   dtype = dtypes.to_complex_dtype(x.dtype)
-  return np.exp(-2j * np.pi * np.asarray(numerator) / denominator).astype(dtype)
+  turns = np.exp(-2j * np.pi * np.asarray(numerator) / denominator)
+  return _along_last(turns.astype(dtype), x)
 
 
 def _first(x: Any, n: int) -> Any:

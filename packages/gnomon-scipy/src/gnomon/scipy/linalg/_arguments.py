@@ -10,14 +10,18 @@ from gnomon.lax.linalg import _matrix
 from gnomon.numpy.linalg._arguments import inexact
 
 
+def given(x: Any) -> Any:
+  """An argument, an array of it if it is a list."""
+  return gnp.asarray(x) if isinstance(x, (list, tuple)) else x
+
+
 def arrays(name: str, *args: Any) -> list[Any]:
   """Arguments as arrays of one floating-point or complex dtype.
 
   Raises:
     TypeError: one is no array, list or number.
   """
-  return inexact(name, *(
-      gnp.asarray(x) if isinstance(x, (list, tuple)) else x for x in args))
+  return inexact(name, *map(given, args))
 
 
 def matrices(name: str, **args: Any) -> list[Any]:

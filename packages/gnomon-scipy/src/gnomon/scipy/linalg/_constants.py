@@ -39,7 +39,7 @@ def hilbert(n: int) -> Any:
   """
   n = _size("hilbert", n)
   places = gnp.arange(n, dtype=float)
-  return 1 / (places[:, None] + places + 1)
+  return 1 / (places[:, None] + places[None] + 1)
 
 
 def invhilbert(n: int) -> Any:
@@ -62,10 +62,10 @@ def invhilbert(n: int) -> Any:
 
   # M.-D. Choi, "Tricks or treats with the Hilbert matrix", Amer. Math. Monthly 90, 1983
   def element(i: int, j: int) -> int:
-    binomials = (
+    binomials: int = (
         math.comb(n + i, n - j - 1) * math.comb(n + j, n - i - 1)
         * math.comb(i + j, i) ** 2)
-    return (-1) ** (i + j) * (i + j + 1) * binomials
+    return (1 - 2 * ((i + j) % 2)) * (i + j + 1) * binomials
 
   return _real(_table(element, n))
 

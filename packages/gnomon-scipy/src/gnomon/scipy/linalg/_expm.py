@@ -110,9 +110,8 @@ def _balance(a: Any, a4: Any, a6: Any, *, largest: float) -> Any:
   about the same largest elements, as in E. E. Osborne, "On pre-conditioning of matrices",
   J. ACM 7, 1960, but all at once, by half steps.
   """
-  n = a.shape[-1]
   far = _norm(a) > 1024 * gnp.maximum(_measure(a4, a6), largest)
-  size = gnp.where(gnp.eye(n, dtype=bool), 0, gnp.abs(a))
+  size = gnp.where(_matrix.eye(a.shape, bool), 0, gnp.abs(a))
   size = gnp.log2(size)
   limit = np.finfo(size.dtype).maxexp // 2 - 4
 
@@ -171,7 +170,7 @@ def _approximant(a: Any, powers: Values, degree: int) -> tuple[Any, Any]:
       math.factorial(2 * degree - j) * math.factorial(degree) / (
           math.factorial(2 * degree) * math.factorial(degree - j) * math.factorial(j))
       for j in range(degree + 1)]
-  one = gnp.eye(a.shape[-1], dtype=a.dtype)
+  one = _matrix.eye(a.shape, a.dtype)
 
   def series(first: int) -> Any:
     """The terms of every second power, over that of `first`."""

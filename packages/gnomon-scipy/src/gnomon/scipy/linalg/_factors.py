@@ -110,12 +110,14 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False,
   packed, _, permutation = lax.linalg.lu(x)
   m, n = x.shape[-2:]
   k = min(m, n)
-  low = gnp.tril(packed[..., :k], -1) + gnp.eye(m, k, dtype=x.dtype)
+  low = gnp.tril(packed[..., :k], -1)
+  low = low + _matrix.eye(low.shape, low.dtype)
   up = gnp.triu(packed[..., :k, :])
   if permute_l:
     return _order.take_rows(low, _order.inverse_order(permutation)), up
-  places = gnp.arange(m, dtype=permutation.dtype)
-  chosen = permutation[..., None, :] == places[:, None]
+  shape = (*x.shape[:-2], m, m)
+  places = lax.broadcasted_iota(permutation.dtype, shape, len(shape) - 2)
+  chosen = permutation[..., None, :] == places
   return chosen.astype(_matrix.real_dtype(x.dtype)), low, up
 
 
@@ -323,9 +325,11 @@ def eigh(
   subset = None if eigvals is None else (eigvals[0], eigvals[1] + 1)
   back = None
   if b is None:
-    x = from_triangle(*matrices("eigh", a=a), lower)
+    (x,) = matrices("eigh", a=a)
+    x = from_triangle(x, lower)
   else:
-    x, back = _standard(*matrices("eigh", a=a, b=b), lower, type)
+    x, y = matrices("eigh", a=a, b=b)
+    x, back = _standard(x, y, lower, type)
   v, w = lax.linalg.eigh(x, subset_by_index=subset)
   if eigvals_only:
     return w
@@ -363,7 +367,8 @@ def from_triangle(a: Any, lower: bool, conjugated: bool = True) -> Any:
     strict = gnp.tril(a, -1) if lower else gnp.triu(a, 1)
     other = _matrix.adjoint(strict) if conjugated else _matrix.flip(strict)
     diagonal = gnp.real(a).astype(a.dtype) if conjugated else a
-    return strict + other + gnp.where(gnp.eye(a.shape[-1], dtype=bool), diagonal, 0)
+    return strict + other + _matrix.masked(
+        _matrix.eye_mask(*a.shape[-2:]), diagonal)
 
   whole.defjvp(lambda primals, tangents: (whole(*primals), tangents[0]))
   return whole(a)

@@ -73,7 +73,7 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur",
     values = _matrix.diagonal(left[0]), _matrix.diagonal(right[0])
   else:
     left, right = (
-        lax.linalg.eig(x, compute_left_eigenvectors=False) for x in fixed)
+        tuple(lax.linalg.eig(x, compute_left_eigenvectors=False)) for x in fixed)
     out = _sylvester(a, b, c, left, right, _by_eigenvectors)
     values = left[0], right[0]
   least = gnp.abs(values[0][..., :, None] + values[1][..., None, :]).min((-2, -1))
@@ -119,16 +119,22 @@ def _column(x: Any, j: Any) -> Any:
   return lax.dynamic_slice_in_dim(x, j, 1, -1)
 
 
+def _row_numbers(x: Any) -> Any:
+  """Columns of the numbers of rows."""
+  shape = (*x.shape[:-1], 1)
+  return lax.broadcasted_iota(np.int32, shape, len(shape) - 2)
+
+
 def _with_shift(x: Any, shift: Any) -> Any:
   """Square matrices with a number added to the diagonal."""
-  return x + shift * gnp.eye(x.shape[-1], dtype=x.dtype)
+  return x + shift * _matrix.eye(x.shape, x.dtype)
 
 
 def _divided(triangle: Any, c: Any) -> tuple[Any, Any]:
   """Solves with a triangle, whose zeros on the diagonal count as ones; where they are."""
   missing = _matrix.diagonal(triangle) == 0
-  triangle = triangle + gnp.eye(triangle.shape[-1], dtype=triangle.dtype) * missing[
-      ..., None, :].astype(triangle.dtype)
+  one = _matrix.eye(triangle.shape, triangle.dtype)
+  triangle = triangle + one * missing[..., None, :].astype(triangle.dtype)
   out = lax.linalg.triangular_solve(triangle, c, left_side=True)
   return out, missing[..., None]
 
@@ -175,7 +181,7 @@ def _rooted(a: Any) -> tuple[Any, Form]:
     return a, (a, a)
   t, z = complex_schur(a)
   roots = gnp.sqrt(_matrix.diagonal(t))
-  above = gnp.arange(a.shape[-1])[:, None]
+  above = _row_numbers(a)
 
   def column(j: Any, r: Any) -> Any:
     root = lax.dynamic_index_in_dim(roots, j, -1)[..., None]
@@ -242,7 +248,7 @@ def _parlett(func: Callable[[Any], Any], a: Any) -> tuple[Any, Any]:
     return a, gnp.zeros(a.shape[:-2], _matrix.real_dtype(a.dtype))
   t, z = complex_schur(a)
   values = _matrix.diagonal(t)
-  above = gnp.arange(a.shape[-1])[:, None]
+  above = _row_numbers(a)
 
   def column(j: Any, f: Any) -> Any:
     of_t, of_f = _column(t, j), _column(f, j)
@@ -254,9 +260,8 @@ def _parlett(func: Callable[[Any], Any], a: Any) -> tuple[Any, Any]:
   start = _matrix.with_diagonal(gnp.zeros_like(a), func(values).astype(a.dtype))
   f = lax.fori_loop(1, a.shape[-1], column, start)
   f = _matrix.mm(z, _matrix.mm(f, _matrix.adjoint(z)))
-  n = a.shape[-1]
   gaps = gnp.abs(values[..., :, None] - values[..., None, :])
-  gap = gnp.where(gnp.eye(n, dtype=bool), gnp.inf, gaps).min((-2, -1))
+  gap = gnp.where(_matrix.eye(a.shape, bool), gnp.inf, gaps).min((-2, -1))
   gap = gnp.where(gap == 0, eps, gap)
   norm = gnp.abs(gnp.triu(t, 1)).sum(-2).max(-1)
   error = gnp.minimum(1, gnp.maximum(eps, eps / gap * norm))
@@ -274,7 +279,8 @@ def _funm(func: Callable[[Any], Any], a: Any) -> tuple[Any, Any]:
     f, error = out = value(*primals)
     return out, (_turned(func, f, *primals, *tangents), gnp.zeros_like(error))
 
-  return value(a)
+  out: tuple[Any, Any] = value(a)
+  return out
 
 
 def _turned(func: Callable[[Any], Any], f: Any, a: Any, da: Any) -> Any:

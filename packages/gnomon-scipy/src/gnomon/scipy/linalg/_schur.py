@@ -84,7 +84,9 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:
   t, z = map(_matrix.as_complex, stacked(t, z))
   if n < 2 or not t.size:
     return t, z
-  places = gnp.arange(n)
+  shape = (*t.shape[:-2], n, 1)
+  down = lax.broadcasted_iota(np.int32, shape, len(shape) - 2)
+  across = _matrix.flip(down)
   eps = np.finfo(t.dtype).eps
 
   def step(i: Any, state: Any) -> Any:
@@ -98,19 +100,18 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:
         pair, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
     mu = gnp.where(small, 1, values[..., 0] - pair[..., 1, 1])
     below = gnp.where(small, 0, below)
-    r = gnp.hypot(gnp.abs(mu), gnp.abs(below))
+    r = gnp.hypot(gnp.abs(mu), gnp.abs(below)).astype(t.dtype)
     c, s = mu / r, below / r
     turn = gnp.stack([
         gnp.stack([gnp.conj(c), s], -1), gnp.stack([-s, c], -1)], -2)
     rows = _part(t, m - 1, -2)
-    rows = gnp.where(places >= m - 1, _matrix.mm(turn, rows), rows)
+    rows = gnp.where(across >= m - 1, _matrix.mm(turn, rows), rows)
     t = _put(t, rows, m - 1, -2)
     columns = _part(t, m - 1, -1)
     back = _matrix.adjoint(turn)
-    columns = gnp.where(
-        places[:, None] <= m, _matrix.mm(columns, back), columns)
+    columns = gnp.where(down <= m, _matrix.mm(columns, back), columns)
     t = _put(t, columns, m - 1, -1)
-    corner = (places[:, None] == m) & (places == m - 1)
+    corner = (down == m) & (across == m - 1)
     z = _put(z, _matrix.mm(_part(z, m - 1, -1), back), m - 1, -1)
     return gnp.where(corner, 0, t), z
 
@@ -160,7 +161,7 @@ def hessenberg(a: Any, *, calc_q: bool = False, overwrite_a: bool = False,
   if not calc_q:
     return h
   if n < 2:
-    return h, gnp.broadcast_to(gnp.eye(n, dtype=x.dtype), x.shape)
+    return h, _matrix.eye(x.shape, x.dtype)
   rest = lax.linalg.householder_product(packed[..., 1:, :-1], taus)
   padding = [(0, 0)] * (x.ndim - 2) + [(1, 0), (1, 0)]
   return h, gnp.pad(rest, padding).at[..., 0, 0].set(1)

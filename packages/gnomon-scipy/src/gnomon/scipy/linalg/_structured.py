@@ -12,12 +12,17 @@ from gnomon import lax
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_dtypes_inexact
-from gnomon.numpy._values import arrays_of, is_kind, one_array
+from gnomon.numpy._values import arrays_of, is_kind
+from gnomon.scipy.linalg._arguments import given
+
+
+def _arrays(name: str, *args: Any) -> list[Any]:
+  return arrays_of(name, *map(given, args))
 
 
 def _vectors(name: str, *args: Any) -> list[Any]:
   """Arguments as stacks of vectors; a number is a vector of one element."""
-  return [x if typeof(x).ndim else lax.reshape(x, (1,)) for x in arrays_of(name, *args)]
+  return [x if typeof(x).ndim else lax.reshape(x, (1,)) for x in _arrays(name, *args)]
 
 
 def _together(*vectors: Any) -> list[Any]:
@@ -31,7 +36,7 @@ def _together(*vectors: Any) -> list[Any]:
 
 def _banded(values: Any, rows: int, columns: int, step: int) -> Any:
   """Matrices with `values[rows - 1 - i + j]` in row i, or `values[i + j]` for step 1."""
-  i, j = gnp.arange(rows)[:, None], gnp.arange(columns)
+  i, j = gnp.arange(rows)[:, None], gnp.arange(columns)[None]
   places = (i if step > 0 else rows - 1 - i) + j
   return gnp.take(values, places, axis=-1, mode="clip")
 
@@ -53,7 +58,8 @@ def block_diag(*arrs: Any) -> Any:
   Raises:
     ValueError: an array has more than two axes.
   """
-  blocks = [gnp.atleast_2d(x) for x in arrs] or [gnp.zeros((1, 0))]
+  blocks = [gnp.atleast_2d(x) for x in _arrays("linalg.block_diag", *arrs)]
+  blocks = blocks or [gnp.zeros((1, 0))]
   for i, x in enumerate(blocks):
     if x.ndim != 2:
       raise ValueError(
@@ -154,7 +160,7 @@ def circulant(c: Any) -> Any:
   """
   (c,) = _vectors("linalg.circulant", c)
   n = c.shape[-1]
-  places = (gnp.arange(n)[:, None] - gnp.arange(n)) % max(n, 1)
+  places = (gnp.arange(n)[:, None] - gnp.arange(n)[None]) % max(n, 1)
   return gnp.take(c, places, axis=-1, mode="clip") if n else gnp.zeros(
       (*c.shape, 0), c.dtype)
 
@@ -179,7 +185,7 @@ def companion(a: Any) -> Any:
     TypeError: `a` is no array.
     ValueError: there are less than two coefficients.
   """
-  (a,) = promote_dtypes_inexact(one_array("linalg.companion", a))
+  (a,) = promote_dtypes_inexact(*_arrays("linalg.companion", a))
   n = a.shape[-1] if a.ndim else 0
   if n < 2:
     raise ValueError(
@@ -227,7 +233,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
     raise ValueError(
         "linalg.convolution_matrix: mode must be one of 'full', 'valid' and 'same', got "
         f"{mode!r}")
-  a = one_array("linalg.convolution_matrix", a)
+  (a,) = _arrays("linalg.convolution_matrix", a)
   if a.ndim < 1:
     raise ValueError(
         "linalg.convolution_matrix: a must be at least 1-dimensional, got a number")
@@ -293,7 +299,7 @@ def fiedler_companion(a: Any) -> Any:
     ValueError: there is no coefficient.
   """
   name = "linalg.fiedler_companion"
-  (a,) = promote_dtypes_inexact(one_array(name, a))
+  (a,) = promote_dtypes_inexact(*_arrays(name, a))
   if not a.ndim or not a.shape[-1]:
     raise ValueError(
         f"{name}: the length of `a` along the last axis must be nonzero, got the shape "

@@ -93,7 +93,7 @@ def _eigh(d: Any, e: Any, first: int, last: int) -> tuple[Any, Any]:
   if n > 1:
     below = below.at[..., gnp.arange(1, n), gnp.arange(n - 1)].set(e)
   x = _matrix.with_diagonal(below + _matrix.adjoint(below), d.astype(e.dtype))
-  return lax.linalg.eigh(x, subset_by_index=(first, last + 1))  # type: ignore[no-any-return]
+  return lax.linalg.eigh(x, subset_by_index=(first, last + 1))
 
 
 def _bisected(first: int, last: int, tol: float | None, d: Any, e: Any) -> Any:
@@ -130,8 +130,8 @@ def _by_sturm(first: int, last: int, tol: float | None, d: Any, e: Any) -> Any:
   low, high = (d - radius).min(-1), (d + radius).max(-1)
   size = gnp.maximum(gnp.abs(low), gnp.abs(high))
   slack = 2 * info.eps * size + info.tiny
-  wanted = gnp.arange(first, last + 1)
-  shape = (*lead, len(wanted))
+  shape = (*lead, last + 1 - first)
+  wanted = first + lax.broadcasted_iota(np.int32, shape, len(lead))
   low, high = (
       gnp.broadcast_to(x[..., None], shape) for x in (low - slack, high + slack))
   squares = gnp.square(before)

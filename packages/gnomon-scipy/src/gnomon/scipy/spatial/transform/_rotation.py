@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import gnomon.numpy as gnp
 from gnomon import lax, random
 from gnomon.numpy._promotion import promote_dtypes_inexact
@@ -63,8 +61,9 @@ class Rotation(NamedTuple):
     half = (gnp.deg2rad(angles) if degrees else angles) / 2
     out = None
     for i, axis in enumerate(axes):
-      turn = gnp.sin(half[..., i:i + 1]) * np.eye(3, dtype=half.dtype)[axis]
-      q = gnp.concatenate([turn, gnp.cos(half[..., i:i + 1])], -1)
+      parts = [gnp.zeros_like(half[..., i])] * 3
+      parts[axis] = gnp.sin(half[..., i])
+      q = gnp.stack([*parts, gnp.cos(half[..., i])], -1)
       out = q if out is None else _product(q, out) if fixed else _product(out, q)
     return cls(out)
 
@@ -260,7 +259,7 @@ class Rotation(NamedTuple):
 
   def inv(self) -> Rotation:
     """The inverse of each rotation."""
-    return Rotation(self.quat * np.array([-1, -1, -1, 1], self.quat.dtype))
+    return Rotation(gnp.concatenate([-self.quat[..., :3], self.quat[..., 3:]], -1))
 
   def magnitude(self) -> Any:
     """The angles of the rotations, in 0 to pi."""
@@ -286,7 +285,7 @@ class Rotation(NamedTuple):
       raise ValueError(
           f"Rotation.mean: weights must have the shape ({n},), one number for each "
           f"rotation, got {weights.shape}")
-    form = gnp.matmul(q.T * weights, q, precision="highest")
+    form = gnp.matmul(q.T * weights[None], q, precision="highest")
     return Rotation(lax.linalg.eigh(form)[0][:, -1])
 
   @property

@@ -53,7 +53,7 @@ class Slerp(NamedTuple):
       raise ValueError(
           "Slerp: Expected number of rotations to be equal to number of timestamps "
           f"given, got {len(rotations)} and times of shape {times.shape}")
-    start = rotations[:-1]
+    start: Rotation = rotations[:-1]
     return cls(times, gnp.diff(times), start, (start.inv() * rotations[1:]).as_rotvec())
 
   def __call__(self, times: Any) -> Rotation:
@@ -73,4 +73,5 @@ class Slerp(NamedTuple):
     i = gnp.clip(gnp.searchsorted(self.times, times) - 1, 0, last)
     part = (times - self.times[i]) / self.timedelta[i]
     turn = Rotation.from_rotvec(self.rotvecs[i] * part[..., None])
-    return Rotation(self.rotations.quat[i]) * turn
+    out: Rotation = Rotation(self.rotations.quat[i]) * turn
+    return out
