@@ -288,7 +288,10 @@ def compress(
     ConcretizationTypeError: the condition is traced, and `size` not given.
   """
   refuse_out("compress", out)
+  given = condition
   condition, a, fill_value = arrays_of("compress", condition, a, fill_value)
+  # NumPy's arrays have values under a trace too, where they become constants.
+  value = given if isinstance(given, np.ndarray) else condition
   if typeof(condition).ndim != 1:
     raise ValueError(
         f"compress: condition must be a 1D array, got shape {typeof(condition).shape}")
@@ -296,13 +299,13 @@ def compress(
     a, axis = lax.reshape(a, (typeof(a).size,)), 0
   axis = canonical_axis(axis, typeof(a).ndim, "compress")
   n, m = typeof(a).shape[axis], typeof(condition).shape[0]
-  if m > n and (size is None or is_concrete(condition)) and concrete(
-      "compress", "condition", condition, _HINT)[n:].any():
+  if m > n and (size is None or is_concrete(value)) and concrete(
+      "compress", "condition", value, _HINT)[n:].any():
     raise ValueError(
         "compress: condition contains entries that are out of bounds: it holds beyond "
         f"the {n} elements of the axis")
   if size is None:
-    known = concrete("compress", "condition", condition, _HINT)[:n]
+    known = concrete("compress", "condition", value, _HINT)[:n]
     rows = np.flatnonzero(known).astype(np.int32)
     return _rows(a, rows, axis)
   size = _checked_size("compress", size)
