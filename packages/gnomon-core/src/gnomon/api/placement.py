@@ -8,8 +8,9 @@ from typing import Any
 from gnomon.api.constraint import constrain
 from gnomon.core.mesh import placing_mesh
 from gnomon.core.partition_spec import UNCONSTRAINED, PartitionSpec
-from gnomon.core.shardings import is_abstract
+from gnomon.core.shardings import is_abstract, is_equivalent_to
 from gnomon.runtime import spread
+from gnomon.runtime.compile import physical
 from gnomon.runtime.jaxlib import arrays, fastpath
 from gnomon.runtime.shardings import resolve
 from gnomon.tree_util import flatten_axes, tree_flatten
@@ -167,8 +168,8 @@ def check_given(
   """
   wrong = []
   for i, (x, wanted) in enumerate(zip(operands, exe.in_shardings)):
-    x = spread.physical(x)
-    if type(x) is arrays.Array and x._committed and not spread.is_equivalent_to(
+    x = physical(x)
+    if type(x) is arrays.Array and x._committed and not is_equivalent_to(
         x._sharding, wanted, x.ndim):
       wrong.append(
           f"Argument {names()[i - outer]} of type {x.aval}:\n"

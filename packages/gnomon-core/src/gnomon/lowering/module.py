@@ -243,11 +243,12 @@ class Context:
   def _where_types_say(self, e: Eqn, outs: Sequence[Any]) -> Sequence[Any]:
     """Results placed as their types say, in a program over several devices."""
     placed = list(outs)
+    meshes: dict[Any, str] = {} if self.meshes is None else self.meshes
     for i, v in enumerate(e.outvars):
       aval = v.aval
       if type(aval) is ShapedArray and aval._sharding is not None:
         text = attribute(
-            aval._sharding, len(physical_aval(aval).shape), self.meshes)
+            aval._sharding, len(physical_aval(aval).shape), meshes)
         placed[i] = self.b.op1(
             "sdy.sharding_constraint", placed[i].type, self.b.settled([placed[i]]),
             {"sharding": self.b.attr(text)})

@@ -162,8 +162,8 @@ def _renamed(x: Any, sharding: Any) -> Any:
 
 
 def _on_same_devices(own: Any, other: Any) -> bool:
-  return (
-      own.num_devices > 1 and own.memory_kind == other.memory_kind
+  return own.num_devices > 1 and bool(
+      own.memory_kind == other.memory_kind
       and own._internal_device_list == other._internal_device_list)
 
 

@@ -11,7 +11,7 @@ class Place(NamedTuple):
   """The address of the first process, how many there are, and which this one is."""
 
   address: str
-  count: int
+  total: int
   process: int
 
 

@@ -74,7 +74,7 @@ def initialize(
     found = _clusters.find(cluster_detection_method)
     if found is not None:
       address = address or found.address
-      count = found.count if count is None else count
+      count = found.total if count is None else count
       process = found.process if process is None else process
   if address is None:
     raise ValueError(
