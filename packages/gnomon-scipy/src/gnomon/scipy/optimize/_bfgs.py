@@ -189,4 +189,6 @@ def run(fun: Callable[[Any], Any], x0: Any, options: Options) -> State:
   begin = State(
       x0, value, gradient, value + gnp.linalg.norm(gradient) / 2, estimate,
       gnp.asarray(0), gnp.asarray(1), status_of(gradient, gnp.asarray(0), gnp.asarray(1)))
-  return lax.while_loop(lambda state: state.status == _RUNNING, advance, begin)
+  final: State = lax.while_loop(
+      lambda state: state.status == _RUNNING, advance, begin)
+  return final

@@ -99,8 +99,8 @@ def minimize(
     options: `maxiter`: the most steps, by default 200 for each element of `x0`; `gtol`:
       the norm of the gradient below which it is taken for zero, 1e-5; `norm`: the order
       of that norm, infinity. For BFGS also `line_search_maxiter`: how many evaluations
-      for one step, 10. For L-BFGS also `maxls`, the same, 20; `maxcor`: how many steps are
-      remembered, 10; `ftol`: the relative decrease that is taken for none, 2.2e-9;
+      for one step, 10. For L-BFGS also `maxls`, the same, 20; `maxcor`: how many steps
+      are remembered, 10; `ftol`: the relative decrease that is taken for none, 2.2e-9;
       `maxfun` and `maxgrad`: the most evaluations.
 
   >>> from gnomon import numpy as gnp
