@@ -90,6 +90,11 @@ NUMBERS = lax.GatherDimensionNumbers((1,), (0,), (0,))
     (dot(((2,), (1,)), ((0,), (0,))), (BATCH, value(8, 6, 3, spec=("x",))),
      "f32[8@x,4,3]"),
     (dot(((1,), (1,)), out_sharding=P("x", None)), (XY, XY), "f32[8@x,8]"),
+    (lambda x, w: lax.conv(x, w, (1, 1), "SAME"),
+     (value(8, 3, 6, 6, spec=("x",)), value(4, 3, 2, 2, spec=("y",))),
+     "f32[8@x,4@y,6,6]"),
+    (lambda x: lax.reduce_window(x, -np.inf, lax.max, (1, 2), (1, 2)), (X_,),
+     "f32[8@x,2]"),
     (lambda x: reshard(x, P("y", "x")), (XY,), "f32[8@y,4@x]"),
     (gnomon.vmap(lax.sin), (XY,), "f32[8@x,4@y]"),
     (gnomon.vmap(lambda x: seen(x, P("y")), 0, 1), (XY,), "f32[4@y,8@x]"),
@@ -146,6 +151,10 @@ def test_reshapes(shape: Any, spec: Any, new: Any, expected: str | None) -> None
      "at places along dimension 0"),
     (lambda x, i: lax.dynamic_update_slice(x, lax.full((1, 4), 0.0), (i, i)),
      (XY, INDEX), "cuts dimension 0"),
+    (lambda x, w: lax.conv(x, w, (1, 1), "SAME"),
+     (value(8, 4, 6, 6, spec=(None, "x")), value(4, 4, 2, 2)), "sums along dimension 1"),
+    (lambda x: lax.reduce_window(x, -np.inf, lax.max, (2, 1), (2, 1)), (X_,),
+     "windows along"),
     (lambda x: lax.fft(x, "fft", (4,)), (XY,), "the operation .* does not know")])
 def test_what_does_not_fit(f: Any, args: Any, message: str) -> None:
   with pytest.raises(ShardingTypeError, match=message):

@@ -198,6 +198,29 @@ def _dot(name: str, specs: Any, avals: Any, outs: Any, params: Any) -> Any:
   return [(*batch, *own, *other)]
 
 
+def _convolution(name: str, specs: Any, avals: Any, outs: Any, params: Any) -> Any:
+  left, right, out = params["dimension_numbers"]
+  free = ({left[0]}, {right[0]})  # the batch of one operand, the features of the other
+  for spec, aval, kept in zip(specs, avals, free):
+    for d, e in enumerate(spec):
+      if e is not None and d not in kept:
+        raise ShardingTypeError(
+            f"{name} sums along dimension {d} of {aval}, or looks at neighbours there: it "
+            "must not be divided. Bring it together with gnomon.reshard")
+  found = [None] * outs[0].ndim
+  found[out[0]], found[out[1]] = specs[0][left[0]], specs[1][right[0]]
+  return [tuple(found)]
+
+
+def _window(name: str, specs: Any, avals: Any, outs: Any, params: Any) -> Any:
+  for d, (e, n) in enumerate(zip(specs[0], params["window_dimensions"])):
+    if e is not None and (n != 1 or outs[0].shape[d] != avals[0].shape[d]):
+      raise ShardingTypeError(
+          f"{name} has windows along dimension {d} of {avals[0]}, which must not be "
+          "divided then. Bring it together with gnomon.reshard")
+  return [specs[0]]
+
+
 def _gather(name: str, specs: Any, avals: Any, outs: Any, params: Any) -> Any:
   numbers, cut = params["dimension_numbers"], params["slice_sizes"]
   for d, (e, n, m) in enumerate(zip(specs[0], avals[0].shape, cut)):
@@ -259,6 +282,9 @@ _BY_NAME: dict[str, Rule] = {
          "reduce_or", "reduce_xor", "argmax", "argmin", "reduce"), _reduce),
     **dict.fromkeys(
         ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _along("axis")),
+    "conv_general_dilated": _convolution,
+    **dict.fromkeys(
+        ("reduce_window_sum", "reduce_window_max", "reduce_window_min"), _window),
     **dict.fromkeys(
         ("scatter", "scatter-add", "scatter-sub", "scatter-mul", "scatter-min",
          "scatter-max"), _scatter)}
