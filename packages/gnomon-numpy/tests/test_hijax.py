@@ -340,3 +340,47 @@ def test_specs_of_values() -> None:
     hijax.HiPspec().to_lo()
   kinds = hijax.control_flow_allowed_effects
   assert kinds.contains(gnomon.core.Effect()) is False
+
+
+class Cell:
+  """Holds an array that may change; asked for as an array it reads itself."""
+
+  def __init__(self, value: Any) -> None:
+    self.value = value
+
+  def __jax_array__(self) -> Any:
+    return read.bind(self)
+
+
+class CellType(HiType):
+  has_qdd = True
+
+
+hijax.register_hitype(Cell, lambda _: CellType())
+
+
+class Read(HiPrimitive):
+  def impl(self, cell: Cell) -> Any:
+    return cell.value
+
+
+class Write(HiPrimitive):
+  multiple_results = True
+
+  def impl(self, cell: Cell, value: Any, *, scale: float) -> list[Any]:
+    cell.value = value * scale
+    return []
+
+
+read, write = Read("read"), Write("write")
+
+
+def test_impl_gets_the_values_themselves() -> None:
+  cell = Cell(gnomon.numpy.asarray(X))
+  assert write.bind(cell, cell.value, scale=3.0) == []
+  np.testing.assert_allclose(read.bind(cell), 3 * X)
+  np.testing.assert_allclose(gnomon.lax.neg(cell.__jax_array__()), -3 * X)
+  np.testing.assert_allclose(
+      gnomon.grad(lambda x: (x * read.bind(cell)).sum())(X), 3 * X)
+  np.testing.assert_allclose(
+      gnomon.vmap(lambda x: x * read.bind(cell))(X)[1], X[1] * 3 * X)

@@ -21,7 +21,7 @@ from gnomon.core.rule import (
 )
 from gnomon.core.stage import trace_to_closed
 from gnomon.core.structural import add_tangents, instantiate
-from gnomon.core.trace import get_current
+from gnomon.core.trace import EVAL, Tracer, get_current
 from gnomon.core.types import AbstractValue, must_define, typeof
 from gnomon.core.zero import UndefinedPrimal, Zero
 from gnomon.transform.custom_derivatives import custom_lin_p
@@ -395,7 +395,14 @@ class HiPrimitive(foreign.Primitive):
   """
 
   def bind(self, *args: Any, **params: Any) -> Any:
-    """Applies the operation."""
+    """Applies the operation; `impl`, where it is defined, gets values that are known."""
+    if type(self).impl is not foreign.Primitive.impl and not any(
+        isinstance(x, Tracer) for x in args):
+      trace = get_current()
+      while (parent := getattr(trace, "parent", None)) is not None:
+        trace = parent  # nothing is mapped or has a tangent
+      if trace is EVAL:
+        return self.impl(*args, **params)
     return _Bound(self, tuple(typeof(x) for x in args), params)(*args)
 
   def is_high(self, *avals: Any, **params: Any) -> bool:
