@@ -8,13 +8,17 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gnomon
 from gnomon.core.partition_spec import DuplicateSpecError
+from gnomon.core.shardings import GSPMDSharding
+from gnomon.core.types import ShapedArray
 from gnomon.sharding import (
   AbstractMesh,
   AxisType,
+  ManualAxisType,
   Mesh,
   NamedSharding,
   SingleDeviceSharding,
@@ -191,3 +195,69 @@ def test_parts_on_several_devices() -> None:
       [sys.executable, "-c", SEVERAL], capture_output=True, text=True, timeout=120,
       check=False)
   assert done.stdout == "fine\n", done.stderr
+
+
+def test_shardings_by_the_compilers_description() -> None:
+  devices = gnomon.devices()[:1]
+  whole = GSPMDSharding.get_replicated(devices)
+  named = NamedSharding(Mesh(devices, ("x",)), P("x"))
+  same = GSPMDSharding(devices, named._to_xla_hlo_sharding(1))
+  assert whole == same
+  assert hash(whole) == hash(same)
+  assert repr(whole).startswith("GSPMDSharding({replicated}")
+  assert pickle.loads(pickle.dumps(whole)) == whole
+  assert whole._device_assignment == tuple(devices)
+  assert whole.with_memory_kind("device").memory_kind == "device"
+
+
+def test_axes_along_which_values_vary() -> None:
+  one = ManualAxisType(varying={"x"}, unreduced={"y"}, reduced={"z"})
+  assert one is ManualAxisType(varying={"x"}, unreduced={"y"}, reduced={"z"})
+  assert one.to_ct_mat() == one.update(unreduced={"z"}, reduced={"y"})
+  assert one.vur == {"x", "y", "z"}
+  assert not one.empty
+  assert ManualAxisType().empty
+  assert pickle.loads(pickle.dumps(one)) is one
+  mesh = ABSTRACT.update(axis_types=(AxisType.Manual,) * 2)
+  assert ManualAxisType(varying={"x"}).invarying(mesh) == {"y"}
+  assert one.update(unreduced=set(), reduced=set()) == ManualAxisType(varying={"x"})
+  for make, error, message in (
+      (lambda: ManualAxisType(varying={"x"}, reduced={"x"}), ValueError, "common mesh"),
+      (lambda: ManualAxisType(varying="x"), TypeError, "set of axis names"),
+      (lambda: setattr(one, "varying", {"y"}), AttributeError, "cannot be set")):
+    with pytest.raises(error, match=message):
+      make()
+
+
+def test_types_with_shardings() -> None:
+  mesh = AbstractMesh((4, 2), ("x", "y"), (AxisType.Explicit, AxisType.Auto))
+  t = ShapedArray((8, 4), np.float32, sharding=NamedSharding(mesh, P(("x", "y"), None)))
+  assert t.str_short(True) == "f32[8@x,4]"  # what is Auto is no part of types
+  assert t.str_short(True, True) == "f32[8@x,4]({Explicit: ('x',), Auto: ('y',)})"
+  assert t is ShapedArray((8, 4), np.float32, sharding=NamedSharding(mesh, P("x")))
+  assert pickle.loads(pickle.dumps(t)) is t
+  plain = ShapedArray((8, 4), np.float32)
+  assert t.update(sharding=None) is plain
+  assert ShapedArray((8, 4), np.float32, sharding=NamedSharding(mesh, P(None, "y"))) is (
+      plain)
+  assert t.update(shape=(8,)) is ShapedArray((8,), np.float32)
+  varying = plain.update(manual_axis_type=ManualAxisType(varying={"y"}))
+  assert str(varying) == "float32[8,4]{V:y}"
+  assert varying.vma == {"y"}
+  assert plain.memory_space is gnomon.memory.Space.Device
+  for spec, message in ((P(None, None, "x"), "more entries"), (P("x"), "evenly divide")):
+    with pytest.raises(ValueError, match=message):
+      ShapedArray((6, 4), np.float32, sharding=NamedSharding(mesh, spec))
+
+
+def test_arrays_of_what_a_process_holds() -> None:
+  place = NamedSharding(Mesh(gnomon.devices()[:1], ("x",)), P("x"))
+  data = {"a": np.arange(4.0), "b": np.ones((2, 3))}
+  each = {"a": place, "b": place}
+  for where, shapes in ((place, None), (each, {"a": (4,), "b": (2, 3)})):
+    out = gnomon.make_array_from_process_local_data(where, data, shapes)
+    assert {k: np.asarray(v).tolist() for k, v in out.items()} == {
+        k: v.tolist() for k, v in data.items()}
+    assert out["a"].sharding == place
+  with gnomon.set_mesh(place.mesh):
+    assert gnomon.make_array_from_process_local_data(P("x"), data["a"]).sharding == place

@@ -199,8 +199,8 @@ def _several(axes: Any) -> str:
 
 
 def _types(mesh: AbstractMesh) -> str:
-  found = {
-      t.name: tuple([n for n, k in zip(mesh.axis_names, mesh.axis_types) if k is t])
-      for t in AxisType}
-  inner = ", ".join(f"{k}: {v}" for k, v in found.items() if v)
+  found: dict[str, tuple[Any, ...]] = {}
+  for name, kind in zip(mesh.axis_names, mesh.axis_types):
+    found[kind.name] = (*found.get(kind.name, ()), name)
+  inner = ", ".join(f"{kind}: {names}" for kind, names in found.items())
   return f"({{{inner}}})"

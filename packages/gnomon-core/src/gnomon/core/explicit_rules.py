@@ -205,8 +205,8 @@ def _convolution(name: str, specs: Any, avals: Any, outs: Any, params: Any) -> A
     for d, e in enumerate(spec):
       if e is not None and d not in kept:
         raise ShardingTypeError(
-            f"{name} sums along dimension {d} of {aval}, or looks at neighbours there: it "
-            "must not be divided. Bring it together with gnomon.reshard")
+            f"{name} sums along dimension {d} of {aval}, or looks at neighbours there: "
+            "it must not be divided. Bring it together with gnomon.reshard")
   found = [None] * outs[0].ndim
   found[out[0]], found[out[1]] = specs[0][left[0]], specs[1][right[0]]
   return [tuple(found)]
