@@ -58,8 +58,13 @@ NAMES: dict[str, dict[str, str]] = {
         "Out": "typing:Any",
         "user_checks": "gnomon.experimental.checkify:user_checks",
     },
-    # flax.nnx: which types are nodes of pytrees; references
-    "tree_util": {"_registry": "gnomon.as_jax._compat:NODES"},
+    "tree_util": {
+        # flax.nnx: which types are nodes of pytrees
+        "_registry": "gnomon.as_jax._compat:NODES",
+        # flax's tests of its dataclasses
+        "prefix_errors": "gnomon.tree_util._prefix:prefix_errors",
+    },
+    # flax.nnx: references
     "state.types": {"AbstractRef": "gnomon.ref:AbstractRef"},
     # equinox: waits for effects when a jitted function ends
     "dispatch": {"wait_for_tokens": "gnomon.runtime.callbacks:effects_barrier"},
