@@ -62,6 +62,7 @@ def create_hybrid_device_mesh(
   Returns:
     An array whose shape is the product of both shapes, axis by axis.
 
+  >>> import gnomon
   >>> from gnomon.experimental import mesh_utils
   >>> mesh_utils.create_hybrid_device_mesh(
   ...   (1, 1), (1, 1), gnomon.devices()[:1], process_is_granule=True).shape

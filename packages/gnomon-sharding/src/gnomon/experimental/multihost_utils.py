@@ -63,6 +63,7 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
   Returns:
     A pytree of NumPy arrays.
 
+  >>> import gnomon
   >>> from gnomon.experimental import multihost_utils
   >>> multihost_utils.process_allgather(gnomon.numpy.arange(2)).tolist()
   [[0, 1]]
@@ -98,6 +99,7 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
   Returns:
     A pytree of NumPy arrays.
 
+  >>> import gnomon
   >>> from gnomon.experimental import multihost_utils
   >>> multihost_utils.broadcast_one_to_all(gnomon.numpy.arange(2)).tolist()
   [0, 1]

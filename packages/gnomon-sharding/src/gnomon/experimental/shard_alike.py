@@ -38,6 +38,7 @@ def shard_alike(x: Any, y: Any) -> tuple[Any, Any]:
   Returns:
     Both.
 
+  >>> import gnomon
   >>> from gnomon.experimental.shard_alike import shard_alike
   >>> x, y = shard_alike(gnomon.numpy.ones(2), gnomon.numpy.zeros(2))
   >>> y.tolist()

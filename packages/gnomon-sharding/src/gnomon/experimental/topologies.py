@@ -69,6 +69,7 @@ def make_mesh(
     axis_names: the names of the axes.
     contiguous_submeshes: for hardware with a topology of its own.
 
+  >>> import gnomon
   >>> from gnomon.experimental import topologies
   >>> topo = topologies.TopologyDescription(gnomon.devices()[:1])
   >>> topologies.make_mesh(topo, (1,), ("x",)).shape["x"]
