@@ -98,8 +98,6 @@ CASES = {
     "hessenberg": Case(square, params=(("calc_q", True),)),
     "rsf2csf": Case(lambda k: reference.schur(random(4, 4, kind=k))),
     "rsf2csf of any": Case(lambda k: (*square(k), *whole(k))),
-    "expm": Case(square),
-    "expm_frechet": Case(lambda k: (*square(k), *whole(k))),
     "sqrtm": Case(whole),
     "solve_sylvester": Case(sylvester),
     "solve_sylvester eigen": Case(
@@ -135,7 +133,7 @@ def test_values(name: str, kind: bool) -> None:
 
 STACKS = (
     "solve pos", "solve_triangular", "lu", "qr_multiply", "polar left", "hessenberg",
-    "rsf2csf", "expm_frechet", "sqrtm", "solve_sylvester", "hankel", "circulant",
+    "rsf2csf", "sqrtm", "solve_sylvester", "hankel", "circulant",
     "leslie")
 
 
@@ -323,8 +321,7 @@ def test_sylvester_without_solution() -> None:
         out[1], reference.solve_sylvester(-a, a + 3 * np.eye(3), c), rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", [False, True], ids=["real", "complex"])
-@pytest.mark.parametrize("n", [1, 30])
+@pytest.mark.parametrize(("n", "kind"), [(1, False), (30, False), (30, True)])
 def test_tridiagonal(n: int, kind: bool) -> None:
   e = random(n - 1, kind=kind)
   d = random(n, seed=1).astype(e.dtype)
@@ -344,9 +341,7 @@ def test_tridiagonal(n: int, kind: bool) -> None:
     assert linalg.eigh_tridiagonal(d, e, **chosen)[1].shape == (n, n - n // 2)
     if n == 3:
       check_grads(values, (d, e), rtol=1e-4, atol=1e-4)
-  single = values(np.real(d).astype(np.float32), abs(e).astype(np.float32))
-  np.testing.assert_allclose(single, w, rtol=1e-5, atol=1e-6)
-  np.testing.assert_array_equal(values(np.zeros(4), np.zeros(3)), 0)
+  np.testing.assert_array_equal(values(np.zeros(30), np.zeros(29)), 0)
 
 
 # ---- matrices of a pattern
