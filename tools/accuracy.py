@@ -12,11 +12,13 @@ import argparse
 import hashlib
 import importlib
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +31,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "accuracy.md"
 DTYPES = (np.float32, np.float64)
 DIGITS = 50
+PATIENCE = 150.0  # seconds for a call, with its compilation
 
 
-def evaluate(root: str, calls: dict[str, tuple[str, Sequence[Any]]]) -> dict[str, Any]:
-  """The values of calls, by key, under the library of that name."""
+Calls = dict[str, tuple[str, Sequence[Any]]]
+
+
+def evaluate(root: str, calls: Calls) -> Iterator[tuple[str, Any]]:
+  """The values of calls, with their keys, under the library of that name."""
   frame = importlib.import_module(root)
   names = {
       "lax": importlib.import_module(f"{root}.lax"),
@@ -44,37 +50,57 @@ def evaluate(root: str, calls: dict[str, tuple[str, Sequence[Any]]]) -> dict[str
         expression, names, {"args": args, **dict(zip("xyzw", args, strict=False))})
 
   with frame.enable_x64(True):
-    return {
-        key: np.asarray(frame.jit(function(expression))(*args))
-        for key, (expression, args) in calls.items()}
+    for key, (expression, args) in calls.items():
+      yield key, np.asarray(frame.jit(function(expression))(*args))
 
 
 def evaluate_apart(
-    python: str, root: str,
-    calls: dict[str, tuple[str, Sequence[Any]]]) -> dict[str, Any]:
-  """The same in a process of another Python."""
-  with tempfile.TemporaryDirectory() as folder:
-    given, taken = (str(pathlib.Path(folder) / f"{n}.npz") for n in ("given", "taken"))
-    flat: dict[str, Any] = {}
-    for key, (expression, args) in calls.items():
-      flat[f"{key}|expression"] = np.array(expression)
-      flat.update({f"{key}|{i}": a for i, a in enumerate(args)})
-    np.savez(given, **flat)
-    subprocess.run([python, __file__, "--evaluate", root, given, taken], check=True)
-    with np.load(taken) as results:
-      return dict(results)
+    python: str, root: str, calls: Calls, patience: float) -> dict[str, Any]:
+  """The same in a process of another Python, without the calls that do not end.
+
+  Args:
+    python: its path.
+    root: the library.
+    calls: what to evaluate.
+    patience: seconds for a call; the process is then ended, and begun after that call.
+  """
+  left, found = dict(calls), {}
+  while left:
+    with tempfile.TemporaryDirectory() as folder:
+      given = pathlib.Path(folder) / "given.pickle"
+      given.write_bytes(pickle.dumps(left))
+      child = subprocess.Popen([python, __file__, "--evaluate", root, folder])
+      for index, key in enumerate(list(left)):
+        if not _wait(child, pathlib.Path(folder) / f"{index}.npy", patience):
+          if child.poll() is not None:
+            raise RuntimeError(f"{key} failed under {root}: see above")
+          child.kill()
+          print(f"{key} did not end under {root}", file=sys.stderr)
+          del left[key]
+          break
+        found[key] = np.load(pathlib.Path(folder) / f"{index}.npy")
+        del left[key]
+      child.wait()
+  return found
 
 
-def evaluate_file(root: str, given: str, taken: str) -> None:
-  """What the other process does."""
-  with np.load(given) as flat:
-    keys = [k.removesuffix("|expression") for k in flat if k.endswith("|expression")]
-    calls = {}
-    for key in keys:
-      count = sum(1 for k in flat if k.rpartition("|")[0] == key) - 1
-      args = [flat[f"{key}|{i}"] for i in range(count)]
-      calls[key] = str(flat[f"{key}|expression"]), args
-  np.savez(taken, **evaluate(root, calls))
+def _wait(child: subprocess.Popen[bytes], path: pathlib.Path, patience: float) -> bool:
+  """Whether a file came before the time was over or the process ended."""
+  end = time.monotonic() + patience
+  while not path.exists():
+    if time.monotonic() > end or child.poll() is not None:
+      return path.exists()
+    time.sleep(0.2)
+  return True
+
+
+def evaluate_file(root: str, folder: str) -> None:
+  """What the other process does: a file for each call, when it is there."""
+  place = pathlib.Path(folder)
+  calls = pickle.loads((place / "given.pickle").read_bytes())  # noqa: S301
+  for index, (_, value) in enumerate(evaluate(root, calls)):
+    np.save(place / "part.npy", value)
+    (place / "part.npy").rename(place / f"{index}.npy")
 
 
 def exact(case: Case, args: Sequence[Any], cache: pathlib.Path | None) -> Any:
@@ -121,7 +147,7 @@ def ulps(got: Any, exactly: Any, dtype: Any, least: float = 0.0) -> Any:
 
 @dataclass(frozen=True)
 class Worst:
-  """The largest error of a function, and where it is."""
+  """The largest error of a function, and where it is; -1 if it did not end."""
 
   error: float
   where: tuple[float, ...]
@@ -144,15 +170,18 @@ def measure(
       f"{c.name}|{np.dtype(d).name}": (c.expression, args[c.name, np.dtype(d).name])
       for c in cases for d in DTYPES}
   values = {
-      root: evaluate_apart(python, root, calls) if python else evaluate(root, calls)
-      for root, python in pythons.items()}
+      root: evaluate_apart(python, root, calls, PATIENCE) if python
+      else dict(evaluate(root, calls)) for root, python in pythons.items()}
   found = {}
   for case in cases:
     for dtype in DTYPES:
       key = case.name, np.dtype(dtype).name
       exactly = exact(case, args[key], cache)
       for root in pythons:
-        got = values[root]["|".join(key)]
+        got = values[root].get("|".join(key))
+        if got is None:
+          found[*key, root] = Worst(-1.0, ())
+          continue
         found[*key, root] = worst(got, exactly, args[key], dtype, case.least)
   return found
 
@@ -164,6 +193,8 @@ def _name(case: Case) -> str:
 
 
 def _number(x: float) -> str:
+  if x < 0:
+    return "no end"
   if not np.isfinite(x):
     return "wrong"
   if x >= 1e6:
@@ -227,6 +258,6 @@ def main(arguments: Sequence[str]) -> None:
 
 if __name__ == "__main__":
   if sys.argv[1:2] == ["--evaluate"]:
-    evaluate_file(*sys.argv[2:5])
+    evaluate_file(*sys.argv[2:4])
   else:
     main(sys.argv[1:])
