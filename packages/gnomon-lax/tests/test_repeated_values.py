@@ -93,7 +93,7 @@ def summed(v: Any, w: Any) -> Any:
   return lax.reduce_sum(lax.mul(x, y), (2,))
 
 
-ORDER = np.int32([2, 0, 3, 1])
+ORDER = np.array([2, 0, 3, 1], np.int32)
 
 
 def reordered(v: Any, w: Any) -> Any:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core import dtypes
 from gnomon.core.derive import move
 from gnomon.core.structural import full, reshape
-from gnomon.core.types import ShapedArray, typeof
+from gnomon.core.types import typeof
 from gnomon.lax import _order
 from gnomon.lax._arithmetic import add, mul, sub
 from gnomon.lax._creation import broadcasted_iota
@@ -20,15 +19,6 @@ from gnomon.lax._scatter import scatter_add
 from gnomon.lax._slicing import slice_in_dim
 
 _INT32 = np.dtype(np.int32)
-
-
-def countable(x: ShapedArray, dimension: int) -> bool:
-  """Whether there are more elements to sort than numbers of their dtype."""
-  if not dtypes.issubdtype(x.dtype, np.integer) or x.dtype.itemsize > 2:
-    return False
-  rows = x.size // x.shape[dimension]
-  kinds = 256 ** x.dtype.itemsize
-  return x.shape[dimension] >= kinds and x.size + rows < 2 ** 31
 
 
 def sort_by_counting(x: Any, *, dimension: int) -> list[Any]:

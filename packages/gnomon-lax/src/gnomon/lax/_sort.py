@@ -18,7 +18,6 @@ from gnomon.lax import _order
 from gnomon.lax._along import take_along
 from gnomon.lax._bitwise import not_p, or_p, shift_left_p
 from gnomon.lax._conversion import bitcast_convert_type_p
-from gnomon.lax._counting import countable, sort_by_counting
 from gnomon.lax._creation import iota_p
 from gnomon.lax._families import ANY, REAL_OR_BOOL, check_dtype
 from gnomon.lax._loops import on_cpu
@@ -144,7 +143,9 @@ def _(ctx: Any, *values: Any, dimension: int, is_stable: bool, num_keys: int) ->
   if first.size == 0 or first.shape[dimension] == 1:
     return values
   exact = len(avals) == 1 and not dtypes.issubdtype(first.dtype, np.inexact)
-  if exact and on_cpu(ctx) and countable(first, dimension):
+  if exact and on_cpu(ctx) and _countable(first, dimension):
+    from gnomon.lax._counting import sort_by_counting  # few programs need it
+
     return emit(ctx, sort_by_counting, avals, values, dimension=dimension)
   kinds = [a.dtype for a in avals[:num_keys]]
   # Compilers for CPUs compare bfloat16 as float32, and lose denormal numbers.
@@ -163,6 +164,15 @@ def _(ctx: Any, *values: Any, dimension: int, is_stable: bool, num_keys: int) ->
       {"dimension": b.i64(dimension), "is_stable": b.flag(is_stable or exact)},
       [(types, lambda *xs: [_before(b, xs, kinds, on_cpu(ctx))])])
   return list(op.results)
+
+
+def _countable(x: ShapedArray, dimension: int) -> bool:
+  """Whether there are more elements to sort than numbers of their dtype."""
+  if not dtypes.issubdtype(x.dtype, np.integer) or x.dtype.itemsize > 2:
+    return False
+  rows = x.size // x.shape[dimension]
+  kinds = 256 ** x.dtype.itemsize
+  return x.shape[dimension] >= kinds and x.size + rows < 2 ** 31
 
 
 def _sort_floats(ctx: Any, values: Values, fixed: dict[str, Any]) -> Values:

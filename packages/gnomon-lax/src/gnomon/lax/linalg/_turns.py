@@ -58,8 +58,7 @@ from gnomon.core.zero import Zero
 from gnomon.lax._arithmetic import add_p, div, div_p, mul, mul_p, neg, neg_p, sub_p
 from gnomon.lax._complex import conj_p, imag_p
 from gnomon.lax._dot import dot_general_p
-from gnomon.lax._gather import gather_p
-from gnomon.lax._indexing import GatherDimensionNumbers
+from gnomon.lax._indexing import GatherDimensionNumbers, gather_p
 from gnomon.lax._shape import rev_p
 from gnomon.transform.linearize import SplitTrace
 
