@@ -5,7 +5,6 @@ An exact value is a number of `mpmath`; points are doubles that the dtype holds.
 
 from __future__ import annotations
 
-import functools
 import math
 import zlib
 from collections.abc import Callable, Sequence
@@ -158,7 +157,7 @@ def _choices(rng: np.random.Generator, n: int) -> Any:
 
 
 def _logit(x: Any) -> Any:
-  return mp.log(x / (1 - x))
+  return mp.log(x / (1 - x)) if x < 1 else mp.inf
 
 
 def _log_gamma(x: Any) -> Any:
@@ -228,11 +227,6 @@ def _box_cox(log: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _beta_log(a: Any, b: Any) -> Any:
   return mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)
-
-
-@functools.cache
-def _zeros(f: Callable[[Any], Any], *starts: float) -> tuple[float, ...]:
-  return tuple(float(mp.findroot(f, s)) for s in starts)
 
 
 _TURNS = tuple(k * math.pi / 2 for k in range(-12, 13) if k)
