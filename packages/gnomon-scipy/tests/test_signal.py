@@ -148,6 +148,17 @@ def test_spectra_transformed() -> None:
   assert signal.stft(x[:0])[2].shape == (0,)
 
 
+def test_strict_promotion() -> None:
+  x = normal(2, 20)
+  with gnomon.numpy_rank_promotion("raise"), gnomon.numpy_dtype_promotion("strict"):
+    z = signal.stft(x, nperseg=8)[2]
+    assert_near(signal.istft(z, nperseg=8)[1][:, :20], x)
+    whole = signal.stft(x + 0j, nperseg=8, return_onesided=False)[2]
+    assert_near(signal.istft(whole, input_onesided=False)[1][:, :20], x)
+    assert signal.csd(x, x, nperseg=8)[1].shape == (2, 5)
+    assert signal.detrend(x).shape == (2, 20)
+
+
 ERRORS = [
     lambda x: signal.convolve(x, x[None]), lambda x: signal.convolve(x, x, "other"),
     lambda x: signal.convolve(x, x, "full", "other"), lambda x: signal.convolve(x[:0], x),

@@ -39,7 +39,7 @@ def test_steps(solver: Any, complex_: bool) -> None:
   if theirs is None or solver is gmres:
     theirs = scipy.sparse.linalg.gmres
     more = [{"restart": 1, "maxiter": 2}, {"restart": 2, "maxiter": 1, "M": M}]
-  with gnomon.enable_x64(True):
+  with gnomon.enable_x64(True), gnomon.numpy_dtype_promotion("strict"):
     for keywords in more:
       np.testing.assert_allclose(
           solver(A, b, **keywords)[0], theirs(A, b, **keywords)[0], rtol=1e-9)

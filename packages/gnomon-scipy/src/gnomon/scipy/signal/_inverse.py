@@ -12,7 +12,7 @@ from gnomon.core import dtypes
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import canonical_axis, check_arraylike
 from gnomon.numpy._values import array_of, is_kind
-from gnomon.scipy.signal._spectra import transform_length
+from gnomon.scipy.signal._spectra import along_last, transform_length
 from gnomon.scipy.signal._windows import named
 
 
@@ -41,7 +41,7 @@ def _istft(
     boundary: bool) -> Any:
   """The signal of transforms of shape `(..., count, frequencies)`."""
   segments = (gnp.fft.irfft if onesided else gnp.fft.ifft)(z, length)[..., :size]
-  segments = segments * (window * gnp.sum(window))
+  segments = segments * along_last(window * gnp.sum(window), segments)
   count = z.shape[-2]
   out = _overlapped(segments, step)
   weight = _overlapped(gnp.broadcast_to(window * window, (count, size)), step)
@@ -50,7 +50,8 @@ def _istft(
     stop = out.shape[-1] - half
     out, weight = out[..., half:stop], weight[..., half:stop]
   # Where windows vanish nothing is known of the signal.
-  out = out / gnp.where(gnp.abs(weight) > 1e-10, weight, 1)
+  weight = gnp.where(gnp.abs(weight) > 1e-10, weight, gnp.ones((), weight.dtype))
+  out = out / along_last(weight, out)
   return out.real if onesided else out
 
 

@@ -134,10 +134,16 @@ def _transforms(x: Any, window: Any, plan: Segments) -> Any:
     x = gnp.moveaxis(plan.trend(gnp.moveaxis(x, -1, plan.seen)), plan.seen, -1)
   elif plan.trend:
     x = without_trend(x, axis=-1, type=plan.trend)
-  x = x * window
+  x = x * along_last(window, x)
   if not plan.onesided:
     return gnp.fft.fft(x, plan.length)
   return gnp.fft.rfft(x.real if is_kind(x, np.complexfloating) else x, plan.length)
+
+
+def along_last(v: Any, x: Any) -> Any:
+  """A vector with the rank of an array, along its last axis; complex where that is."""
+  v = gnp.asarray(v, np.result_type(v.dtype, x.dtype))
+  return v.reshape((1,) * (x.ndim - 1) + (-1,))
 
 
 def _scale(window: Any, fs: Any, scaling: str) -> Any:
@@ -155,7 +161,9 @@ def _stft(x: Any, window: Any, plan: Segments, boundary: str | None, padded: boo
   if padded:
     rest = -(x.shape[-1] - plan.size) % plan.step % plan.size
     x = gnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, rest)])
-  out = _transforms(x, window, plan) * gnp.sqrt(_scale(window, 1.0, "spectrum"))
+  scale = gnp.sqrt(_scale(window, 1.0, "spectrum"))
+  out = _transforms(x, window, plan)
+  out = out * scale.astype(out.dtype)
   return gnp.moveaxis(gnp.swapaxes(out, -1, -2), -2, plan.axis)
 
 
@@ -255,7 +263,7 @@ def _power(
     weights[0] = 1
     if plan.length % 2 == 0:
       weights[-1] = 1
-    out = out * weights.astype(out.dtype)
+    out = out * along_last(weights.astype(dtypes.finfo(out.dtype).dtype), out)
   out = _averaged(out, average)
   return gnp.moveaxis(out, -1, plan.axis)
 

@@ -54,7 +54,8 @@ def _normalised(x: Any, least: Any) -> tuple[Any, Any]:
   norm = _norm(x)
   usable = norm > least
   return (
-      gnp.where(usable, x / gnp.where(usable, norm, 1), 0), gnp.where(usable, norm, 0))
+      gnp.where(usable, x / gnp.where(usable, norm, 1).astype(x.dtype), 0),
+      gnp.where(usable, norm, 0))
 
 
 def _next(operator: Operator, basis: Any, k: Any) -> tuple[Any, Any]:
@@ -74,7 +75,7 @@ def _rotation(a: Any, b: Any) -> tuple[Any, Any]:
   """The cosine and sine that turn `(a, b)`, with `b` real, to `(r, 0)`."""
   norm = gnp.sqrt(lax.square(gnp.abs(a)) + lax.square(gnp.abs(b)))
   none = norm == 0
-  safe = gnp.where(none, 1, norm)
+  safe = gnp.where(none, 1, norm).astype(a.dtype)
   return gnp.where(none, 1, a / safe), gnp.where(none, 0, b / safe)
 
 

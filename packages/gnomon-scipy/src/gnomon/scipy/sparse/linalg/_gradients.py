@@ -28,7 +28,7 @@ from gnomon.tree_util import tree_map
 def _over(x: Any, y: Any) -> Any:
   """A quotient, zero where the divisor is: then the method has come to its end."""
   none = y == 0
-  return gnp.where(none, 0, x / gnp.where(none, 1, y))
+  return gnp.where(none, 0, x / gnp.where(none, 1, y).astype(x.dtype))
 
 
 def _bound(b: Any, tol: Any, atol: Any) -> Any:

@@ -122,7 +122,8 @@ def scaled(factor: Any, x: Any) -> Any:
     complex_ = is_kind(v, np.complexfloating)
     part = factor if complex_ or not is_kind(factor, np.complexfloating) else factor.real
     aval = typeof(v)
-    return convert(part * v, aval.dtype, aval.weak_type)
+    product = gnp.asarray(part).astype(v.dtype) * v
+    return convert(product, aval.dtype, aval.weak_type)
 
   return tree_map(of_leaf, x)
 
