@@ -141,6 +141,22 @@ def test_empty() -> None:
   assert BCOO.fromdense(np.zeros(3, np.float32)).nse == 0
 
 
+def test_strict_promotion() -> None:
+  x = some_zeros(3, 4)
+  with gnomon.numpy_rank_promotion("raise"), gnomon.numpy_dtype_promotion("strict"):
+    s = BCOO.fromdense(x)
+    assert_same((s + s).sum_duplicates() @ np.ones((4, 2), np.float32),
+                2 * x @ np.ones((4, 2)))
+    assert_same(s[1:, ::2].T, x[1:, ::2].T)
+    both = sparse.bcoo_concatenate([s, s], dimension=0)
+    assert_same(both, np.concatenate([x, x]))
+    assert_same(both.sum(0), 2 * x.sum(0))
+    assert_same(s @ both.T, x @ np.concatenate([x, x]).T)
+    wide = sparse.bcoo_broadcast_in_dim(s, shape=(2, 3, 4), broadcast_dimensions=(1, 2))
+    assert_same(wide, np.stack([x, x]))
+    assert repr(sparse.eye(2, n_batch=1)) == "BCOO(float32[2, 2], nse=1, n_batch=1)"
+
+
 def test_random() -> None:
   made = sparse.random_bcoo(
       gnomon.random.key(0), (3, 4, 5, 2), nse=0.3, n_batch=1, n_dense=1, dtype="float32",

@@ -16,6 +16,7 @@ from gnomon.experimental.sparse._bcoo import (
     columns,
     over_batch,
     picked,
+    sizes_like,
 )
 from gnomon.experimental.sparse._layout import all_sparse, bcoo_sum_duplicates
 from gnomon.numpy._promotion import canonical_axes, check_arraylike, promote_dtypes
@@ -241,7 +242,7 @@ def _both_sparse(
   places = gnp.concatenate([
       gnp.broadcast_to(lhs.indices[:, None, [*lb, *left]], (*pairs, len(lb) + len(left))),
       gnp.broadcast_to(rhs.indices[None][:, :, right], (*pairs, len(right)))], -1)
-  places = gnp.where(meets[..., None], places, np.array(shape, places.dtype))
+  places = gnp.where(meets[..., None], places, sizes_like(shape, places))
   terms = gnp.where(meets, gnp.outer(data, other), gnp.zeros((), data.dtype))
   count = math.prod(pairs)
   out = BCOO((terms.reshape(count), places.reshape(count, len(shape))), shape=shape)

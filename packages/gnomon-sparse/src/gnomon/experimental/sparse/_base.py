@@ -66,7 +66,10 @@ class JAXSparse:
 
   def __repr__(self) -> str:
     kind = type(self).__name__
-    return f"{kind}({self.dtype}{list(self.shape)}, nse={self.nse})"
+    more = "".join(
+        f", {name}={getattr(self, name)}" for name in ("n_batch", "n_dense")
+        if getattr(self, name, 0))
+    return f"{kind}({self.dtype}{list(self.shape)}, nse={self.nse}{more})"
 
   def block_until_ready(self) -> JAXSparse:
     """Waits for the elements; returns the array."""

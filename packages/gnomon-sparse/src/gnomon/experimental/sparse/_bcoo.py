@@ -191,7 +191,7 @@ class BCOO(JAXSparse):
       return self
     within = in_range(self.indices, self.sparse)
     indices = gnp.where(
-        within[..., None], self.indices, np.array(self.sparse, self.indices.dtype))
+        within[..., None], self.indices, sizes_like(self.sparse, self.indices))
     within = within.reshape(within.shape + (1,) * self.n_dense)
     return BCOO(
         (gnp.where(within, self.data, gnp.zeros((), self.data.dtype)), indices),
@@ -200,7 +200,13 @@ class BCOO(JAXSparse):
 
 def in_range(indices: Any, shape: Shape) -> Any:
   """Whether indices, along the last axis, count."""
-  return gnp.all((indices >= 0) & (indices < np.array(shape, np.int32)), -1)
+  return gnp.all((indices >= 0) & (indices < sizes_like(shape, indices)), -1)
+
+
+def sizes_like(shape: Sequence[int], indices: Any) -> Any:
+  """Sizes as indices that are out of range, with the rank of some indices."""
+  sizes = np.array(shape, indices.dtype)
+  return sizes.reshape((1,) * (indices.ndim - 1) + (-1,))
 
 
 def over_batch(f: Callable[..., Any], n: int) -> Callable[..., Any]:

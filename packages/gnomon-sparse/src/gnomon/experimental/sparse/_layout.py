@@ -22,6 +22,7 @@ from gnomon.experimental.sparse._bcoo import (
   in_range,
   order_of,
   over_batch,
+  sizes_like,
   starts,
 )
 
@@ -96,7 +97,7 @@ def without_zeros(mat: BCOO) -> BCOO:
   mat = mat.whole().clean()
   kept = gnp.any(mat.data != 0, tuple(range(mat.n_batch + 1, mat.data.ndim)))
   indices = gnp.where(
-      kept[..., None], mat.indices, np.array(mat.sparse, mat.indices.dtype))
+      kept[..., None], mat.indices, sizes_like(mat.sparse, mat.indices))
   return BCOO((mat.data, indices), shape=mat.shape)
 
 

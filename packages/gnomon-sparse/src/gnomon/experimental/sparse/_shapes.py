@@ -11,7 +11,7 @@ import numpy as np
 
 import gnomon.numpy as gnp
 from gnomon import lax
-from gnomon.experimental.sparse._bcoo import BCOO, in_range
+from gnomon.experimental.sparse._bcoo import BCOO, in_range, sizes_like
 from gnomon.numpy._promotion import canonical_axes, canonical_axis, promote_dtypes
 
 
@@ -181,7 +181,7 @@ def bcoo_broadcast_in_dim(
   extra = gnp.broadcast_to(places, (*full, len(sizes)))
   if s:  # what did not count still does not
     within = in_range(own, mat.sparse)[..., None]
-    extra = gnp.where(within, extra, np.array(sizes, indices.dtype))
+    extra = gnp.where(within, extra, sizes_like(sizes, extra))
   chosen = [
       extra[..., repeated.index(i)] if i in repeated else own[..., old[i]]
       for i in range(n_batch, n_batch + n_sparse)]
@@ -279,7 +279,8 @@ def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
   else:
     shift = np.eye(s, dtype=kind)[axis - n]
     indices = [
-        gnp.where(in_range(i, x.sparse)[..., None], i + shift * int(start), outside)
+        gnp.where(in_range(i, x.sparse)[..., None],
+                  i + sizes_like(shift * int(start), i), sizes_like(outside, i))
         for i, x, start in zip(indices, mats, starts)]
   return BCOO((gnp.concatenate(data, n), gnp.concatenate(indices, n)), shape=shape)
 
@@ -338,9 +339,9 @@ def _part(
     parts.append(offset // steps[i])
     within &= (offset % steps[i] == 0) & (offset >= 0) & (parts[-1] < shape[i])
   if s:
-    outside = np.array(shape[n:n + s], indices.dtype)
     indices = gnp.where(
-        within[..., None], gnp.stack(parts, -1).astype(indices.dtype), outside)
+        within[..., None], gnp.stack(parts, -1).astype(indices.dtype),
+        sizes_like(shape[n:n + s], indices))
   return _with(mat, data, indices, shape)
 
 
