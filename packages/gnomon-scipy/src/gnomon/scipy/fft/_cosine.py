@@ -255,7 +255,8 @@ def _third(x: Any, n: int) -> Any:
 def _fourth(x: Any, n: int) -> Any:
   """A transform of 2 N complex numbers, turned before and after."""
   places = np.arange(n)
-  x = gnp.fft.fft(x * _turns(x, places, 4 * n), 2 * n)[..., :n]
+  turns = _turns(x, places, 4 * n)
+  x = gnp.fft.fft(x.astype(turns.dtype) * turns, 2 * n)[..., :n]
   return 2 * gnp.real(x * _turns(x, 2 * places + 1, 8 * n))
 
 

@@ -145,7 +145,7 @@ def _by_sturm(first: int, last: int, tol: float | None, d: Any, e: Any) -> Any:
       diagonal, square = terms
       pivot = diagonal - x - square / pivot
       pivot = gnp.where(gnp.abs(pivot) < least, -least, pivot)
-      return (pivot, count + (pivot < 0)), None
+      return (pivot, count + (pivot < 0).astype(np.int32)), None
 
     start = gnp.ones_like(x), gnp.zeros(x.shape, np.int32)
     return lax.scan(row, start, tuple(rows))[0][1]

@@ -53,8 +53,8 @@ class Slerp(NamedTuple):
       raise ValueError(
           "Slerp: Expected number of rotations to be equal to number of timestamps "
           f"given, got {len(rotations)} and times of shape {times.shape}")
-    start: Rotation = rotations[:-1]
-    return cls(times, gnp.diff(times), start, (start.inv() * rotations[1:]).as_rotvec())
+    start, end = Rotation(rotations.quat[:-1]), Rotation(rotations.quat[1:])
+    return cls(times, gnp.diff(times), start, (start.inv() * end).as_rotvec())
 
   def __call__(self, times: Any) -> Rotation:
     """The rotations at some times; outside of the intervals, as the nearest goes on.
