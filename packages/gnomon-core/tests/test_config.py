@@ -36,7 +36,7 @@ def untouched() -> Any:
 # ---- options -----------------------------------------------------------------------
 
 def test_every_option_has_its_default_and_accepts_it() -> None:
-  assert len(_options.OPTIONS) == 134
+  assert len(_options.OPTIONS) == 135
   for option in _options.OPTIONS:
     assert config.read(option.name) == option.default
     assert config.values[option.name] == option.default
@@ -413,7 +413,7 @@ def test_flags_of_the_command_line(absl: Flags, monkeypatch: pytest.MonkeyPatch)
   changed = {k: v for k, v in config.values.items() if v != before[k]}
   for name in changed:
     config.update(name, before[name])
-  assert len(absl) == 134
+  assert len(absl) == 135
   assert changed == {
       "jax_enable_x64": True, "jax_pprint_use_color": False,
       "jax_numpy_rank_promotion": "warn", "jax_traceback_in_locations_limit": 3}

@@ -13,6 +13,7 @@ import pytest
 
 import gnomon
 from gnomon.experimental.serialize_executable import deserialize_and_load, serialize
+from gnomon.runtime import disk_cache
 
 f32 = np.float32
 X = np.array([0.5, -1.5, 2.0], f32)
@@ -75,3 +76,18 @@ def test_what_cannot_be_stored(ops: Any) -> None:
   calling = gnomon.jit(lambda x: gnomon.pure_callback(np.sin, like, x))
   with pytest.raises(ValueError, match="calls Python functions"):
     serialize(calling.lower(X).compile())
+
+
+def test_a_program_that_was_found_on_disk(
+    ops: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+  """The runtime cannot write down what it has loaded: it is compiled for that."""
+  monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+  disk_cache.own_folder.cache_clear()
+  try:
+    for _ in range(2):
+      compiled = gnomon.jit(lambda x: ops.mul(ops.sin(x), x)).lower(f32(2)).compile()
+      again = deserialize_and_load(*serialize(compiled))
+      np.testing.assert_array_equal(again(f32(2)), compiled(f32(2)))
+    assert compiled._executable.anew is not None
+  finally:
+    disk_cache.own_folder.cache_clear()

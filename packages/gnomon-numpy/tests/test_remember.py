@@ -407,3 +407,17 @@ def test_placed_arrays_stay_placed() -> None:
   g = gnomon.grad(energy)
   for a in (x, gnomon.device_put(x, device), x):
     assert g(a).committed is a.committed
+
+
+def test_references_are_not_remembered() -> None:
+  ref = gnomon.new_ref(jnp.zeros(3))
+
+  def add(r: Any, a: Any) -> Any:
+    r[...] += a
+    return a
+
+  for _ in range(3):
+    gnomon.vmap(add)(ref, jnp.ones(3))
+  np.testing.assert_array_equal(ref[...], 3.0)
+  with pytest.raises(ValueError, match="reference"):
+    gnomon.vmap(lambda a, b: a[...])(ref, ref)

@@ -19,7 +19,8 @@ from gnomon import _config
 from gnomon.api import purity, tools
 from gnomon.core.stage import StageTrace, StageTracer, has_tracers, trace_to_jaxpr
 from gnomon.core.trace import EVAL, get_current
-from gnomon.core.types import AbstractValue, WrappedArray, typeof
+from gnomon.core.types import AbstractValue, typeof
+from gnomon.runtime.compile import call_nodes
 from gnomon.runtime.execute import as_operand, is_watching
 from gnomon.runtime.jaxlib import arrays, fastpath
 from gnomon.runtime.replay import Plan
@@ -28,6 +29,7 @@ from gnomon.transform.dce import dce_jaxpr
 F = TypeVar("F", bound=Callable[..., Any])
 Array = arrays.Array
 
+_CALL_NODES = call_nodes.values()  # keys; of references, the contents vary
 _UNKNOWN = object()
 _CONTAINERS = frozenset({tuple, list, dict, OrderedDict})
 _SCALARS = frozenset({bool, int, float, complex})
@@ -139,7 +141,7 @@ class Memo:
     traced: list[bool] | None = None
     for i, x in enumerate(leaves):
       t = type(x)
-      if t is Array or isinstance(x, WrappedArray):
+      if t is Array or t in _CALL_NODES:
         kinds.append(x.aval)
       elif t is str:
         kinds.append(x)

@@ -263,9 +263,9 @@ class Lowered(_Stage):
           f"cannot be compiled for {device.platform}; lower it without "
           "lowering_platforms")
     with events.timed(events.COMPILE, fun_name=f"jit({c.info.name})"):
-      loaded = compile_module(
-          self._module.module, device, options, self._module.callbacks)
-    return Compiled(c, executable(loaded, self._module, device))
+      loaded, anew = compile_module(
+          self._module.module, device, options, self._module.callbacks, shown=True)
+    return Compiled(c, executable(loaded, self._module, device, anew))
 
 
 class _Params(NamedTuple):

@@ -47,8 +47,9 @@ def serialize(compiled: Compiled) -> tuple[bytes, Any, Any]:
     raise ValueError(
         f"the function {call.info.name} calls Python functions, which cannot be stored "
         "with its program")
+  loaded = exe.loaded if exe.anew is None else exe.anew()
   body = pickle.dumps({
-      "name": call.info.name, "program": programs.serialize(exe.loaded),
+      "name": call.info.name, "program": programs.serialize(loaded),
       "in_avals": call.flat_avals, "results": call.jaxpr.out_avals,
       "out_avals": exe.out_avals, "donated": tuple(call.donated), "kept": exe.kept,
       "written": exe.written, "static": bool(call.static[0] or call.static[2]),

@@ -44,11 +44,12 @@ class Executable:
   """A compiled program: `run` on the kept arguments, `handlers` for its results."""
 
   __slots__ = (
-      "const_args", "device", "fast", "handlers", "kept", "loaded", "lowered",
+      "anew", "const_args", "device", "fast", "handlers", "kept", "loaded", "lowered",
       "out_avals", "plain", "run", "sharding", "written")
 
   def __init__(self, loaded: Any, lowered: Any, device: Any) -> None:
     out_avals = lowered.out_avals
+    self.anew: Callable[[], Any] | None = None
     self.loaded, self.lowered, self.device = loaded, lowered, device
     self.sharding = backends.sharding_of(device)
     self.out_avals = list(out_avals)
@@ -107,10 +108,14 @@ class CallingExecutable(Executable):
     return callbacks.run(self.run, self.const_args + kept, self.handlers[committed])
 
 
-def executable(loaded: Any, lowered: Any, device: Any) -> Executable:
-  """What runs a compiled module."""
+def executable(
+    loaded: Any, lowered: Any, device: Any,
+    anew: Callable[[], Any] | None = None) -> Executable:
+  """What runs a compiled module; `anew` comes from `compile_module`."""
   cls = CallingExecutable if lowered.callbacks else Executable
-  return cls(loaded, lowered, device)
+  exe = cls(loaded, lowered, device)
+  exe.anew = anew
+  return exe
 
 
 def write_back(exe: Any, operands: Sequence[Any], outs: Sequence[Any]) -> Any:
@@ -151,33 +156,37 @@ def compile_jaxpr(
   with events.timed(events.LOWER, fun_name=f"jit({name})"):
     lowered = lower_module(jaxpr, name, donated=donated, keep_unused=keep_unused)
   with events.timed(events.COMPILE, fun_name=f"jit({name})"):
-    loaded = compile_module(lowered.module, device, options, lowered.callbacks)
-  return executable(loaded, lowered, device)
+    loaded, anew = compile_module(lowered.module, device, options, lowered.callbacks)
+  return executable(loaded, lowered, device, anew)
 
 
 def compile_module(
     module: Any, device: Any, options: dict[str, Any] | None = None,
-    callbacks: Sequence[Any] = ()) -> Any:
+    callbacks: Sequence[Any] = (), *, shown: bool = False,
+) -> tuple[Any, Callable[[], Any] | None]:
   """Compiles a module for one device, or finds it in the cache of compiled programs.
 
-  `callbacks` are the functions that it calls; such a program is never kept.
+  `callbacks` are the functions that it calls; such a program is never kept. What was
+  found cannot be written down again: with it comes a function that compiles it anew.
+  `shown`: users may look at the program, so that it must tell the lines it comes from.
   """
   devices = clients.DeviceList((device,))
   compile_options = programs.compile_options([device], options or {})
   entry = None if callbacks else _kept_program(
-      module, compile_options, device.platform)
+      module, compile_options, device.platform, shown=shown)
   if entry is not None:
     found = entry.load(device.client, devices, compile_options)
     if found is not None:
-      return found
+      return found, lambda: programs.compile(
+          device.client, module, devices, compile_options)
   began = time.perf_counter()
   loaded = programs.compile(device.client, module, devices, compile_options, callbacks)
   if entry is not None:
     entry.save(loaded, time.perf_counter() - began)
-  return loaded
+  return loaded, None
 
 
-def _kept_program(module: Any, options: Any, platform: str) -> Any:
+def _kept_program(module: Any, options: Any, platform: str, *, shown: bool) -> Any:
   """The place of a program in a folder of compiled ones; None without such a folder."""
   config = _config.current()
   folder = config.compilation_cache_dir
@@ -187,7 +196,7 @@ def _kept_program(module: Any, options: Any, platform: str) -> Any:
 
   if folder:
     return disk_cache.entry(folder, module, options)
-  return disk_cache.own_entry(module, options) if platform == "cpu" else None
+  return disk_cache.own_entry(module, options, shown) if platform == "cpu" else None
 
 
 def to_device(x: Any, device: Any) -> Any:

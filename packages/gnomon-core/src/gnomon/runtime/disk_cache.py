@@ -103,10 +103,15 @@ class Entry:
     _written += 1
 
 
-def own_entry(module: Any, options: Any) -> Entry | None:
-  """The entry of a program in the user's own folder, if there is one."""
+def own_entry(module: Any, options: Any, lines: bool = False) -> Entry | None:
+  """The entry of a program in the user's own folder, if there is one.
+
+  `lines`: one that comes from the same lines of source.
+  """
   folder = own_folder()
-  return None if folder is None else Entry(folder, key_of(module, options), own=True)
+  if folder is None:
+    return None
+  return Entry(folder, key_of(module, options, lines), own=True)
 
 
 @cache
@@ -137,13 +142,13 @@ def entry(folder: str, module: Any, options: Any) -> Entry:
   return Entry(Path(folder).expanduser(), key_of(module, options))
 
 
-def key_of(module: Any, options: Any) -> str:
+def key_of(module: Any, options: Any, lines: bool = False) -> str:
   """A hash of what the machine code of a program depends on.
 
-  Where its operations come from is no part of that, unless the option
+  Where its operations come from is no part of that, unless `lines` or the option
   `jax_compilation_cache_include_metadata_in_key` says so.
   """
-  metadata = _config.config.read("jax_compilation_cache_include_metadata_in_key")
+  metadata = lines or _config.config.read("jax_compilation_cache_include_metadata_in_key")
   parts = (
       mlir.asm(module, debug_info=metadata).encode(),
       options.SerializeAsString(),
