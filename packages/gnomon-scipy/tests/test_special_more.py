@@ -38,6 +38,8 @@ EXACT: dict[str, tuple[Any, Any, tuple[float, float]]] = {
              (4, 4)),
     "expi": (mpmath.ei, [-30.0, -2.0, 1e-20, 0.3, 0.3725, 0.374, 1.0, 2.99, 3.0, 8.9, 9.0,
                          23.9, 24.0, 60.0, 88.0], (5, 5)),
+    "gamma": (mpmath.gamma, [10.0, 10.5, 17.3, 25.0, 33.9, 34.9], (6, 6)),
+    "factorial": (mpmath.factorial, [9.0, 20.0, 33.0, 33.9], (6, 6)),
     "spence": (
         lambda x: mpmath.polylog(2, 1 - x).real,
         [0.0, 1e-10, 0.2, 0.4999, 0.6, 0.99999, 1.0001, 1.4, 1.6, 3.0, 1e5], (4, 4)),
@@ -63,6 +65,9 @@ EDGES: dict[str, list[tuple[float, float]]] = {
     "dawsn": [(-0.0, -0.0), (inf, 0.0), (-inf, -0.0), (1e-300, 1e-300), (1e300, 5e-301)],
     "exp1": [(0.0, inf), (-1.0, nan), (inf, 0.0), (nan, nan)],
     "expi": [(0.0, -inf), (-inf, -0.0), (inf, inf), (nan, nan), (715.0, 4.64362567e307)],
+    "gamma": [(172.0, inf), (1e9, inf), (inf, inf), (-3.0, nan), (-0.0, -inf),
+              (171, 7.257415615307994e306), (nan, nan)],
+    "factorial": [(170, 7.257415615307994e306), (-3, 0), (500, inf), (nan, nan)],
     "spence": [(0.0, np.pi ** 2 / 6), (1.0, 0.0), (-1.0, nan), (nan, nan), (inf, -inf)],
 }
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 import gnomon.numpy as gnp
-from gnomon import lax
+from gnomon import custom_jvp, lax
 from gnomon.core.types import typeof
 from gnomon.numpy._compiled import compiled
 from gnomon.numpy._promotion import promote_args_inexact
 from gnomon.scipy.special._complex_gamma import complex_gamma, is_complex, log_gamma
+from gnomon.scipy.special._series import widened
 
 
 @compiled()
@@ -77,6 +78,34 @@ def gammasgn(x: Any) -> Any:
   return sign.astype(typeof(x).dtype)
 
 
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+
+
+def _stirling_gamma(x: Any) -> Any:
+  """For x of 10 or more: by powers, which are exact, not of a large logarithm."""
+  most = 200.0 if typeof(x).dtype.itemsize == 8 else 40.0  # infinite from there on
+  x = gnp.clip(x, 10, most)
+  inverse = 1 / x
+  square = inverse * inverse
+  series = gnp.full_like(x, _STIRLING[-1])
+  for c in _STIRLING[-2::-1]:
+    series = series * square + c
+  half = x ** (0.5 * x - 0.25)  # the whole power would overflow before the result
+  less = gnp.exp(-x) * half * math.sqrt(2 * math.pi)
+  return less * (1 + gnp.expm1(series * inverse)) * half
+
+
+@custom_jvp
+def _gamma(x: Any) -> Any:
+  near = gnp.abs(x) < 1  # where the logarithm is large beside 0
+  value = gnp.exp(lax.lgamma(gnp.where(near, x + 1, x)))
+  value = gnp.where(near, value / x, gammasgn(x) * value)
+  return gnp.where(x >= 10, _stirling_gamma(x), value)
+
+
+_gamma.defjvps(lambda t, ans, x: t * (ans * lax.digamma(x)))
+
+
 @compiled()
 def gamma(x: Any) -> Any:
   r"""The gamma function, :math:`\int_0^\infty t^{x-1} e^{-t} dt`, elementwise.
@@ -95,7 +124,8 @@ def gamma(x: Any) -> Any:
   (x,) = promote_args_inexact("gamma", x)
   if is_complex(x):
     return complex_gamma(x)
-  return gammasgn(x) * gnp.exp(lax.lgamma(x))
+  x, narrow = widened(x)
+  return narrow(_gamma(x))
 
 
 @compiled(static=("exact",))
@@ -119,7 +149,12 @@ def factorial(n: Any, exact: bool = False) -> Any:
         "factorial with exact=True needs integers of any size, which arrays do not hold; "
         "use math.factorial")
   (n,) = promote_args_inexact("factorial", n)
-  return gnp.where(n < 0, 0, gnp.exp(lax.lgamma(n + 1)))
+  n, narrow = widened(n)
+  below = n < 0
+  m = gnp.where(below, 0, n)
+  large = m >= 10  # there the sum of m and 1 would be rounded
+  value = _gamma(gnp.where(large, m, m + 1))
+  return narrow(gnp.where(below, 0, gnp.where(large, m, 1) * value))
 
 
 def is_pole(x: Any) -> Any:
