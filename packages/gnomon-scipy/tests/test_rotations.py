@@ -18,7 +18,8 @@ RNG = np.random.default_rng(0)
 QUATS = np.concatenate([RNG.normal(size=(6, 4)), [
     [0, 0, 0, 1], [0, 0, 0, -2], [1, 0, 0, 0], [0, -1, 0, 0], [0, 1, 1, 0],
     [1e-4, 2e-4, -1e-4, 1], [3e-9, 0, 0, 1], [1, 0, 0, -1e-5]]])
-OURS, THEIRS = Rotation.from_quat(QUATS), reference.Rotation.from_quat(QUATS)
+OURS: Any = Rotation.from_quat(QUATS)  # mypy takes its parts for those of a tuple
+THEIRS = reference.Rotation.from_quat(QUATS)
 ONE, THAT = OURS[0], THEIRS[0]
 
 
@@ -29,7 +30,7 @@ def close(got: Any, want: Any, tol: float = 1e-12) -> None:
 @pytest.mark.parametrize("name", ["as_matrix", "as_mrp", "as_rotvec", "magnitude"])
 def test_as(name: str) -> None:
   with gnomon.enable_x64(True):
-    ours = Rotation.from_quat(QUATS)
+    ours: Any = Rotation.from_quat(QUATS)
     close(getattr(ours, name)(), getattr(THEIRS, name)())
     close(getattr(ours[2], name)(), getattr(THEIRS[2], name)())
   close(getattr(OURS, name)(), getattr(THEIRS, name)(), 2e-6)
