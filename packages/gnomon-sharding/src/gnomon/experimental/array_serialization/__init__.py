@@ -1,0 +1,1 @@
+"""Arrays in storage, by way of TensorStore: see the module `serialization`."""
