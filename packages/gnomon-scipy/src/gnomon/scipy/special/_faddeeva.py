@@ -110,8 +110,8 @@ def wofz(z: Any) -> Any:
     A complex array; it overflows far below the real axis.
 
   >>> from gnomon.scipy import special
-  >>> special.wofz(0.0).item()
-  (1+0j)
+  >>> round(special.wofz(1j).real.item(), 5)
+  0.42758
 
   Raises:
     TypeError: `z` is no array and no number.
