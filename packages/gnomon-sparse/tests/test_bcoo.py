@@ -186,6 +186,9 @@ def test_transformed() -> None:
   again = gnomon.vmap(lambda s: s + s)(batched)
   assert (again.shape, again.n_batch) == (many.shape, 1)
   assert_same(again, 2 * many)
+  inner = BCOO.fromdense(some_zeros(2, 3, 4), n_batch=2)
+  columns = gnomon.vmap(lambda s: s @ v, 1, 1)(inner)
+  assert_same(columns, inner.todense() @ v)
 
 
 @pytest.mark.parametrize("f", [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -120,18 +121,16 @@ class BCOO(JAXSparse):
   def tree_unflatten(cls, aux_data: tuple[Any, ...], children: Any) -> BCOO:
     """The array of what `tree_flatten` gave: leaves may be anything.
 
-    Where `vmap` has taken away the first batch axes, or put some there, the shape
-    follows.
+    Where `vmap` has taken away batch axes, or put some there, the shape follows.
     """
     out = object.__new__(cls)
     shape, n_batch, out.indices_sorted, out.unique_indices = aux_data
     out.data, out.indices = children
     if hasattr(out.data, "ndim") and hasattr(out.indices, "ndim"):
-      more = out.indices.ndim - 2 - n_batch
-      if more > 0:
-        shape = tuple(out.indices.shape[:more]) + shape
-      elif more < 0:
-        shape = shape[-more:]
+      n = out.indices.ndim - 2
+      if n != n_batch:
+        found = tuple(map(max, out.data.shape[:n], out.indices.shape[:n]))
+        shape = _batch_of(shape[:n_batch], found) + shape[n_batch:]
     out.shape = shape
     return out
 
@@ -196,6 +195,14 @@ class BCOO(JAXSparse):
     return BCOO(
         (gnp.where(within, self.data, gnp.zeros((), self.data.dtype)), indices),
         shape=self.shape)
+
+
+def _batch_of(old: Shape, found: Shape) -> Shape:
+  """The batch axes that are left of old ones, by the sizes found; 1 stands for any."""
+  for kept in reversed(list(itertools.combinations(old, len(found)))):
+    if all(n in (1, size) for n, size in zip(found, kept)):
+      return kept
+  return found
 
 
 def in_range(indices: Any, shape: Shape) -> Any:
