@@ -210,7 +210,7 @@ def in_range(indices: Any, shape: Shape) -> Any:
   return gnp.all((indices >= 0) & (indices < sizes_like(shape, indices)), -1)
 
 
-def sizes_like(shape: Sequence[int], indices: Any) -> Any:
+def sizes_like(shape: Any, indices: Any) -> Any:
   """Sizes as indices that are out of range, with the rank of some indices."""
   sizes = np.array(shape, indices.dtype)
   return sizes.reshape((1,) * (indices.ndim - 1) + (-1,))
