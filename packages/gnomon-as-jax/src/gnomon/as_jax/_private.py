@@ -64,7 +64,7 @@ NAMES: dict[str, dict[str, str]] = {
         # flax's tests of its dataclasses
         "prefix_errors": "gnomon.tree_util._prefix:prefix_errors",
     },
-    # flax.nnx: references
+    # flax.nnx, for its references
     "state.types": {"AbstractRef": "gnomon.ref:AbstractRef"},
     # equinox: waits for effects when a jitted function ends
     "dispatch": {"wait_for_tokens": "gnomon.runtime.callbacks:effects_barrier"},

@@ -11,6 +11,8 @@ import numpy as np
 
 from gnomon.core import dtypes
 from gnomon.core.addition import add_tangents as add_tangents
+from gnomon.core.copying import copy as copy
+from gnomon.core.copying import copy_p as copy_p
 from gnomon.core.derive import (
   broadcast_in_dim_p,
   elementwise_batch,
@@ -592,18 +594,3 @@ def _(axis: Any, args: Values, dims: Values, *, axes: Shape,
   out = reduce_sum_p.apply(
       args[0], axes=axes, out_sharding=sharding_with(out_sharding, at, args[0], d))
   return out, (at,)
-
-
-# ---- copy
-
-
-def copy(x: Any) -> Any:
-  """A copy of an array in a buffer of its own."""
-  return copy_p.apply(x)[0]
-
-
-copy_p = Primitive("copy")
-typing_rule.define(copy_p)(lambda x: (x,))
-lower.define(copy_p)(lambda ctx, x: [x])
-linear(copy_p, lambda cts, args: list(copy_p.apply(cts[0])))
-elementwise_batch(copy_p)

@@ -1,6 +1,7 @@
 """Arrays in storage, by way of TensorStore: each part is written where it lies.
 
-TensorStore (the extra `storage` of gnomon-sharding) is imported when something is stored or loaded.
+TensorStore (the extra `storage` of gnomon-sharding) is imported when something is stored
+or loaded.
 """
 
 from __future__ import annotations
