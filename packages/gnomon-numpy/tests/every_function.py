@@ -197,7 +197,7 @@ _OTHER: dict[str, Row] = {
                      dtype="float"),
     "interp": Row(lambda m, x: m.interp(x, np.arange(3.0), np.arange(3.0) ** 2), "iuf",
                   nan=False),
-    "cov": Row(_plain("cov"), "iuf", ranks=(1, 2), smooth=True),
+    "cov": Row(_plain("cov"), "f", ranks=(1, 2), smooth=True, dtype="argument"),
     "corrcoef": Row(_plain("corrcoef"), "f", ranks=(2, 2), nan=False, dtype="argument"),
     "bincount": Row(lambda m, x: m.bincount(abs(x)), "u", ranks=_VECTOR),
     "histogram": Row(lambda m, x: m.histogram(x, 3, (-4, 4)), "iuf", nan=False,
