@@ -148,3 +148,23 @@ def test_a_read_may_be_any_known_index() -> None:
   indices = ((0, slice(None, None, -1)), (slice(1), None, 1), -1, (), None, Ellipsis)
   for got, i in zip(gnomon.jit(lambda x: [x[e] for e in indices * 2])(X), indices * 2):
     np.testing.assert_array_equal(got, X[i])
+
+
+class Held:
+  """Stands for an array, and looks like one."""
+
+  def __init__(self, value: Any) -> None:
+    self.value = value
+
+  def __jax_array__(self) -> Any:
+    return self.value
+
+  def __getattr__(self, name: str) -> Any:
+    return getattr(self.value, name)
+
+
+def test_what_stands_for_a_mapped_array_is_mapped() -> None:
+  for f in (lambda w: gnp.asarray(V) @ Held(w), lambda w: gnp.vdot(V, Held(w)),
+            lambda w: gnp.stack([X_[0, 0], Held(w)]).sum(0) @ V):
+    want = np.stack([np.asarray(f(w)) for w in X_[0]])
+    np.testing.assert_allclose(gnomon.vmap(f)(X_[0]), want)

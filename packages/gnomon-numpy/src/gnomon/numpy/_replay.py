@@ -79,6 +79,8 @@ def replaying(fun: Callable[..., Any]) -> Callable[..., Any]:
         continue
       aval = getattr(x, "aval", None)
       if aval is not None:
+        if type(x) not in _arrays and not _is_array(type(x)):
+          return fun(*args, **kwargs)
         values.append(x)
         key.append(aval)
         continue
@@ -86,6 +88,8 @@ def replaying(fun: Callable[..., Any]) -> Callable[..., Any]:
       if t in _SEQUENCES and x:
         avals = [getattr(y, "aval", None) for y in x]
         if avals[0] is not None and None not in avals:
+          if not all(type(y) in _arrays or _is_array(type(y)) for y in x):
+            return fun(*args, **kwargs)
           values += x
           key += (t, *avals)
           continue
@@ -113,6 +117,17 @@ def replaying(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _UNKNOWN: Any = object()
+_arrays: set[type] = set()
+
+
+def _is_array(t: type) -> bool:
+  """Whether values of a type are arrays or tracers, and do not only stand for one."""
+  if hasattr(t, "__jax_array__"):
+    return False
+  _arrays.add(t)
+  return True
+
+
 _SIGNED = (float, complex)
 
 
