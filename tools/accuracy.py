@@ -166,7 +166,7 @@ def measure(
   """The worst point by function, dtype and library; `pythons` gives each library's."""
   args = {
       (c.name, np.dtype(d).name): c.points(d, share) for c in cases for d in DTYPES}
-  calls = {
+  calls: Calls = {
       f"{c.name}|{np.dtype(d).name}": (c.expression, args[c.name, np.dtype(d).name])
       for c in cases for d in DTYPES}
   values = {

@@ -44,11 +44,12 @@ def wraps(fun: Any) -> Callable[[F], F]:
   """`functools.wraps` for callables whose attributes may be of any type."""
   def decorate(wrapper: F) -> F:
     try:
-      return functools.update_wrapper(wrapper, fun)
+      functools.update_wrapper(wrapper, fun)
     except TypeError:  # a function's name must be a string, an object's need not be
       named = [
           n for n in functools.WRAPPER_ASSIGNMENTS if type(getattr(fun, n, None)) is str]
-      return functools.update_wrapper(wrapper, fun, named)
+      functools.update_wrapper(wrapper, fun, named)
+    return wrapper
 
   return decorate
 

@@ -260,7 +260,7 @@ def _give(ct: Any, kind: Any) -> Any:
 
 def as_array(t: Any) -> Any:
   """A tangent or cotangent for the user: an array, weak where its primal is."""
-  aval = t.aval if type(t) is Zero else typeof(t)
+  aval: Any = t.aval if type(t) is Zero else typeof(t)
   if aval.dtype == dtypes.float0:
     return instantiate(t)
   if type(t) is not Zero:

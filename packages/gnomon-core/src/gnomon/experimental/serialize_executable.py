@@ -14,7 +14,7 @@ from gnomon.api.stages import Call, Compiled
 from gnomon.core.jaxpr import ClosedJaxpr, Jaxpr, Var
 from gnomon.lowering.module import Lowered
 from gnomon.runtime import backends
-from gnomon.runtime.compile import executable, physical
+from gnomon.runtime.compile import Executable, executable, physical
 from gnomon.runtime.jaxlib import clients, programs
 
 __all__ = ["deserialize_and_load", "serialize"]
@@ -36,9 +36,15 @@ def serialize(compiled: Compiled) -> tuple[bytes, Any, Any]:
   Array(4., dtype=float32, weak_type=True)
 
   Raises:
-    ValueError: the program calls Python functions, or closes over a reference.
+    ValueError: the program calls Python functions, closes over a reference, or is for
+      several devices.
   """
-  call, exe = compiled._call, compiled._executable
+  call = compiled._call
+  exe = compiled._executable
+  if not isinstance(exe, Executable):
+    raise ValueError(
+        f"the function {call.info.name} was compiled for several devices; programs for "
+        "one device can be stored")
   if call.outer:
     raise ValueError(
         f"can't serialize with a closed-over mutable reference: the function "

@@ -191,7 +191,7 @@ def _promoted_pair(name: str, x: Any, y: Any) -> list[Any] | None:
 
 def _is_narrow(aval: Any) -> bool:
   """Whether a weak type has fewer bits than numbers have at present."""
-  return cells.x64.value and aval.dtype not in _WIDE  # type: ignore[no-any-return]
+  return bool(cells.x64.value) and aval.dtype not in _WIDE
 
 
 _WIDE = (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.complex128))

@@ -257,7 +257,7 @@ typeof_handlers[PRNGKeyArray] = _of_aval
 wrap_results(
     KeyType,
     lambda aval: lambda words: PRNGKeyArray(aval.dtype.implementation, words),
-    PRNGKeyArray, PRNGKeyArray._impl.fget, PRNGKeyArray)
+    PRNGKeyArray, lambda keys: keys._impl, PRNGKeyArray)
 array_hook.adopt(PRNGKeyArray)
 
 

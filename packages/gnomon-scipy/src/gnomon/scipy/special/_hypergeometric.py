@@ -117,7 +117,7 @@ def _gauss_series(a: Any, b: Any, c: Any, x: Any) -> tuple[Any, Any]:
         ended & (gnp.abs(x) >= 1))
 
   one = gnp.ones_like(x)
-  return settle(step, one, one, one, gnp.zeros_like(x))[2:]  # type: ignore[return-value]
+  return settle(step, one, one, one, gnp.zeros_like(x))[2:]
 
 
 _TERMS = {8: 60, 4: 28}

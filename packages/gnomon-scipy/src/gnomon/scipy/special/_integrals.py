@@ -196,10 +196,6 @@ def _fresnel_c(x: Any) -> Any:
   return gnp.where(small, near, gnp.copysign(0.5 + f * sine - g * cosine, x))
 
 
-_fresnel_s.defjvps(lambda t, ans, x: t * _sin_square(x))
-_fresnel_c.defjvps(lambda t, ans, x: t * _cos_square(x))
-
-
 @custom_jvp
 def _sin_square(x: Any) -> Any:
   """sin(pi x**2 / 2)."""
@@ -212,6 +208,8 @@ def _cos_square(x: Any) -> Any:
   return gnp.cos(_phase(_limited(gnp.abs(x))))
 
 
+_fresnel_s.defjvps(lambda t, ans, x: t * _sin_square(x))
+_fresnel_c.defjvps(lambda t, ans, x: t * _cos_square(x))
 _sin_square.defjvps(lambda t, ans, x: t * (math.pi * x * _cos_square(x)))
 _cos_square.defjvps(lambda t, ans, x: t * (-math.pi * x * _sin_square(x)))
 
