@@ -349,7 +349,9 @@ def test_dicts_whose_keys_have_no_order(call: Any) -> None:
     call(lambda d: d["a"], {1: 1.0, "a": 2.0})
 
 
-@pytest.mark.parametrize("aux", ["text", len, b"x", object(), ["a", 1, None]], ids=str)
+@pytest.mark.parametrize(
+    "aux", ["text", len, b"x", object(), ["a", 1, None]],
+    ids=["str", "function", "bytes", "object", "list"])
 def test_aux_may_hold_anything(ops: Any, aux: Any) -> None:
   def f(x: Any) -> Any:
     return ops.mul(x, x), (aux, ops.neg(x))

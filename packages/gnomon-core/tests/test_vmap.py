@@ -285,7 +285,9 @@ def test_entries_for_keyword_arguments_are_refused_with_the_reason(ops: Any) -> 
     gnomon.vmap(ops.mul, in_axes=(0, 0))(xs, y=xs)
 
 
-@pytest.mark.parametrize("x", ["text", None, object(), len, b"x", ["a", 1]], ids=str)
+@pytest.mark.parametrize(
+    "x", ["text", None, object(), len, b"x", ["a", 1]],
+    ids=["str", "None", "object", "function", "bytes", "list"])
 def test_what_is_not_mapped_may_be_anything(ops: Any, x: Any) -> None:
   seen: list[Any] = []
 

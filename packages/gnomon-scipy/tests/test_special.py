@@ -184,6 +184,10 @@ def test_limits() -> None:
   inf, nan = np.inf, np.nan
   assert [float(g) for g in gnomon.grad(special.xlogy, (0, 1))(0.0, 3.0)] == [
       float(np.float32(np.log(np.float32(3)))), 0.0]
+  for f, y in ((special.xlogy, 3.0), (special.xlog1py, 2.0)):
+    second = gnomon.hessian(f, (0, 1))(0.0, y)
+    np.testing.assert_allclose(second, [[0, 1 / 3], [1 / 3, 0]], rtol=1e-6)
+    assert np.isfinite(gnomon.grad(f, 1)(0.0, -1.0 if f is special.xlog1py else 0.0))
   assert float(gnomon.jacfwd(special.entr)(0.0)) == inf
   assert float(gnomon.jacrev(special.entr)(0.0)) == inf
   assert float(special.gammaincc(inf, 1.0)) == 1.0

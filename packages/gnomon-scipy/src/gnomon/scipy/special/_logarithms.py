@@ -24,7 +24,7 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 _xlogy.defjvps(
     lambda t, ans, x, y: t * gnp.log(y),
-    lambda t, ans, x, y: t * gnp.where(x == 0, _full(x, 0), x / y))
+    lambda t, ans, x, y: t * gnp.where((x == 0) & (y == 0), _full(x, 0), x / y))
 
 
 @compiled()
@@ -54,7 +54,7 @@ def _xlog1py(x: Any, y: Any) -> Any:
 
 _xlog1py.defjvps(
     lambda t, ans, x, y: t * gnp.log1p(y),
-    lambda t, ans, x, y: t * gnp.where(x == 0, _full(x, 0), x / (1 + y)))
+    lambda t, ans, x, y: t * gnp.where((x == 0) & (y == -1), _full(x, 0), x / (1 + y)))
 
 
 @compiled()
