@@ -9,6 +9,9 @@ import numpy as np
 
 import gnomon.numpy as gnp
 from gnomon import config, custom_jvp, lax
+from gnomon.core import dtypes
+from gnomon.core.promotion import promote_types
+from gnomon.core.structural import convert
 from gnomon.core.types import typeof
 from gnomon.nn._elementwise import arraylike, inexact, is_complex
 from gnomon.nn._program import program
@@ -146,17 +149,21 @@ def _logsumexp(
   if where is not None:
     x = gnp.where(where, x, 0)
   if b is not None:
+    dtype = typeof(x).dtype
+    if dtypes.issubdtype(typeof(b).dtype, np.inexact):
+      dtype = promote_types(dtype, typeof(b).dtype)
+    x, b = convert(x, dtype), convert(b, dtype)
     x = gnp.where(b != 0, x, -np.inf)
   greatest = gnp.max(gnp.real(x), axis, where=where, initial=-np.inf, keepdims=True)
   greatest = lax.stop_gradient(gnp.where(gnp.isfinite(greatest), greatest, 0))
-  terms = gnp.exp(x - greatest)
+  terms = gnp.exp(x - convert(greatest, typeof(x).dtype))
   if b is not None:
     terms = terms * b
   total = gnp.sum(terms, axis, where=where, keepdims=keepdims)
   shift = greatest if keepdims else gnp.reshape(greatest, typeof(total).shape)
   if return_sign:
     return gnp.log(gnp.abs(total)) + shift, lax.stop_gradient(gnp.sign(total))
-  return gnp.log(total) + shift
+  return gnp.log(total) + convert(shift, typeof(total).dtype)
 
 
 def _strong(x: Any) -> Any:

@@ -175,8 +175,8 @@ def _betaln(a: Any, b: Any) -> Any:
   other = gnp.where(both, large, 1)
   moved = lax.lgamma(first) + (lax.lgamma(other) - lax.lgamma(first + other))
   # For large arguments lgamma(large) - lgamma(small + large) cancels: Stirling's series.
-  far = (small > 0) & (large >= 100)
-  s, t = gnp.where(far, small, 1), gnp.where(far, large, 100)
+  far = (small > 0) & (large >= 10)
+  s, t = gnp.where(far, small, 1), gnp.where(far, large, 10)
   rest = _stirling_rest(t) - _stirling_rest(s + t)
   ratio = -s * gnp.log(t) - (s + t - 0.5) * gnp.log1p(s / t) + s + rest
   apart = lax.lgamma(s) + ratio
@@ -184,9 +184,15 @@ def _betaln(a: Any, b: Any) -> Any:
 
 
 def _stirling_rest(x: Any) -> Any:
-  """lgamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2) for x of 100 or more."""
-  y = 1 / (x * x)
-  return (1 / 12 - y * (1 / 360 - y / 1260)) / x
+  """lgamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2) for x of 10 or more.
+
+  Its terms are B(2k) / (2k (2k - 1) x^(2k - 1)): https://dlmf.nist.gov/5.11#E1.
+  """
+  y, out = 1 / (x * x), 0.0
+  for term in (
+      1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12):
+    out = out * y + term
+  return out / x
 
 
 @compiled()
@@ -255,6 +261,7 @@ def multigammaln(a: Any, d: int) -> Any:
   dtype = typeof(a).dtype
   shifts = np.asarray((1 - np.arange(1, d + 1)) / 2, dtype)
   constant = np.asarray(d * (d - 1) / 4 * math.log(math.pi), dtype)
+  shifts = shifts.reshape((1,) * typeof(a).ndim + (d,))
   return gnp.sum(lax.lgamma(gnp.expand_dims(a, -1) + shifts), -1) + constant
 
 

@@ -21,6 +21,7 @@ def _normalised_legendre(n: Any, m: Any, theta: Any, last: int) -> Any:
   order. Orders are not negative; a degree below its order gives 0.
   """
   c, s = gnp.cos(theta), gnp.sin(theta)
+  s = gnp.where(s < 0, -s, s)  # (1 - c²)^½, also of angles outside of 0 to pi
   m = m.astype(typeof(c).dtype)
   first = gnp.full_like(c, math.sqrt(0.25 / math.pi))
 
