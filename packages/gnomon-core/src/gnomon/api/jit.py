@@ -150,10 +150,15 @@ class JitInfo:
     self.static_argnums, self.static_argnames = nums, names
     self.donate_argnums, self.donate_argnames = donate, donate_names
     if nums or names or donate or donate_names:
-      self._resolve()
+      self._resolve(
+          None in (static_argnums, static_argnames),
+          None in (donate_argnums, donate_argnames))
 
-  def _resolve(self) -> None:
-    """Lets numbers imply names and names numbers, by the signature."""
+  def _resolve(self, static: bool, donated: bool) -> None:
+    """Lets numbers imply names and names numbers, by the signature.
+
+    Not where both were given: the signature may be that of a function that was wrapped.
+    """
     sig = tools.signature_of(self.fun)
     if sig is None:
       return
@@ -167,8 +172,12 @@ class JitInfo:
     named = of(kind.POSITIONAL_OR_KEYWORD, kind.KEYWORD_ONLY)
     var_pos, var_kw = of(kind.VAR_POSITIONAL), of(kind.VAR_KEYWORD)
 
-    def both(nums: Any, names: Any, what: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    def both(
+        nums: Any, names: Any, what: str, infer: bool,
+    ) -> tuple[tuple[int, ...], tuple[str, ...]]:
       n = len(positional)
+      if not infer:
+        return tuple(i % n if i < 0 and n else i for i in nums), names
       for i in nums:
         if not var_pos and not -n <= i < n:
           raise ValueError(
@@ -186,9 +195,9 @@ class JitInfo:
       return tuple(sorted(all_nums)), tuple(sorted(all_names))
 
     self.static_argnums, self.static_argnames = both(
-        self.static_argnums, self.static_argnames, "static")
+        self.static_argnums, self.static_argnames, "static", static)
     self.donate_argnums, self.donate_argnames = both(
-        self.donate_argnums, self.donate_argnames, "donate")
+        self.donate_argnums, self.donate_argnames, "donate", donated)
     both_ways = set(self.donate_argnums) & set(self.static_argnums)
     if both_ways:
       raise ValueError(
@@ -396,7 +405,8 @@ def jit(
     out_shardings: where results live, in the same form; the device must be the same.
     static_argnums: positional arguments that are part of the program: hashable values,
       for each of which the function is compiled anew. They imply the names.
-    static_argnames: the same by name; they imply the numbers.
+    static_argnames: the same by name; they imply the numbers. Where both are given,
+      each stands for itself.
     donate_argnums: positional arguments whose buffers the program may reuse; they are
       deleted by the call.
     donate_argnames: the same by name.
