@@ -22,6 +22,7 @@ op_table.structured(
     "custom_vmap_linear")
 op_table.structured("packages/gnomon-core/tests/test_checkpoint.py", "name")
 op_table.structured("packages/gnomon-core/tests/test_device.py", "device_put")
+op_table.structured("packages/gnomon-lax/tests/test_explicit.py", "reshard")
 for _name in ("cond", "scan", "while"):
   op_table.structured(f"packages/gnomon-lax/tests/test_{_name}.py", _name)
 op_table.structured(
